@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from cockpit.core.token_counts import token_count
+
 _CELLS = 10
 
 
@@ -32,15 +34,7 @@ def bar(used: float) -> str:
 
 
 def _size(tokens: int | None) -> str:
-    if tokens is None:
-        return "?"
-    if tokens < 1000:
-        return str(tokens)
-    return (
-        f"{tokens / 1_000_000:g}M"
-        if tokens % 100_000 == 0 and tokens >= 1_000_000
-        else (f"{tokens // 1000}k")
-    )
+    return "?" if tokens is None else token_count(tokens)
 
 
 def _turns(context: dict[str, Any]) -> str:

@@ -18,6 +18,7 @@ from cockpit.core.far_names import host_and_name
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line, safe_text
 from cockpit.core.search import words as search_words
+from cockpit.core.token_counts import token_count
 
 if TYPE_CHECKING:
     from cockpit.wire.history import (
@@ -285,9 +286,7 @@ def _format_context(session: HistorySession, after: HistorySession | None) -> st
 
 
 def _thousands(tokens: int | None) -> str:
-    if tokens is None:
-        return "-"
-    return str(tokens) if tokens < 1000 else f"{tokens // 1000}k"
+    return "-" if tokens is None else token_count(tokens)
 
 
 def _chain_duration(chain: HistoryChain, now: datetime) -> str:

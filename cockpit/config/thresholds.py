@@ -14,6 +14,7 @@ from cockpit.core.bands import (
     parse_threshold,
 )
 from cockpit.core.reading import DEFAULT_WINDOW
+from cockpit.core.token_counts import token_count
 
 
 def thresholds(context: ContextSettings) -> Thresholds:
@@ -80,5 +81,5 @@ def _early_warning(name: MarkName, later: Sequence[MarkName], tokens: int, windo
     elif name == "force" and "act" in later:
         effect = ", so each handoff interrupts the turn"
     listed = f"{', '.join(later[:-1])} and {later[-1]}" if len(later) > 1 else later[0]
-    at = f"{tokens // 1000}k of {window // 1000}k"
+    at = f"{token_count(tokens)} of {token_count(window)}"
     return f"{name} is below {listed}: {listed} {begins} at {at} too{effect}."

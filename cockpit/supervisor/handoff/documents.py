@@ -32,6 +32,7 @@ from cockpit.core.redaction import Redactor
 from cockpit.core.request import request_reply
 from cockpit.core.supplement import Ground, Occasion, supplement
 from cockpit.core.timestamps import rfc3339
+from cockpit.core.token_counts import token_count
 from cockpit.core.tool_names import ToolNames, change_of_cli
 from cockpit.core.verified_facts import GitView, claimed_commits
 from cockpit.ports.records import SessionRecord
@@ -405,7 +406,7 @@ def usage_text(agent: Agent) -> str | None:
     reading = agent.session_state.gauge.reading
     if reading.tokens is None or not reading.window:
         return None
-    return f"{reading.tokens // 1000}k of {reading.window // 1000}k tokens"
+    return f"{token_count(reading.tokens)} of {token_count(reading.window)} tokens"
 
 
 def pending_notice(agent: str, path: str) -> str:

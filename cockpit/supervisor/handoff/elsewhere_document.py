@@ -34,6 +34,7 @@ from cockpit.core.request import request_reply
 from cockpit.core.session import SessionEvent, Skipped, UserSaid
 from cockpit.core.short_ids import short_session_id
 from cockpit.core.timestamps import rfc3339
+from cockpit.core.token_counts import token_count
 from cockpit.core.verified_facts import GitView, claimed_commits
 from cockpit.ports.live_sessions import LiveSession
 from cockpit.ports.runtimes import Runtime, SessionOrder
@@ -169,7 +170,7 @@ class ElsewhereDocuments:
         program = await asyncio.to_thread(runtime.program, order.environment)
         known = filling(self._dependencies, self._fleet, session.runtime, read.end)
         question = request_reply(
-            used=f"{known.tokens // 1000}k of {known.window.tokens // 1000}k tokens"
+            used=f"{token_count(known.tokens)} of {token_count(known.window.tokens)} tokens"
             if known
             else None,
             filling=known is not None and known.band.severity >= Band.WARN.severity,

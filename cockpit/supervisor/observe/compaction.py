@@ -32,6 +32,7 @@ from cockpit.core.handoff.states import (
     Waiting,
     is_revocable,
 )
+from cockpit.core.token_counts import token_count
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.documents import DocumentBuilder
@@ -89,7 +90,7 @@ class Compactions:
         late = ""
         before, marks = agent.session_state.gauge.before_compaction, agent.marks
         if before is not None and marks is not None and before > marks.act.tokens:
-            late = f"{(before - marks.act.tokens) // 1000}k above the act threshold"
+            late = f"{token_count(before - marks.act.tokens)} above the act threshold"
         trigger = agent.session_state.compaction.last_trigger
         by_hand = trigger == "manual"
         wanted = by_hand or agent.settings.strategy == "compact"

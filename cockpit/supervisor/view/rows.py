@@ -27,6 +27,7 @@ from cockpit.core.handoff.states import (
 from cockpit.core.redaction import Redactor
 from cockpit.core.safetext import safe_line
 from cockpit.core.timestamps import rfc3339
+from cockpit.core.token_counts import token_count
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.predicates import (
     awaits_first_prompt,
@@ -293,7 +294,7 @@ def _detail(agent: Agent) -> str | None:
     assert agent.handoff is not None
     match agent.handoff.state:
         case Asked(snoozed_tokens=int(tokens)) | Reviewing(snoozed_tokens=int(tokens)):
-            return f"asking you again at {tokens // 1000}k tokens"
+            return f"asking you again at {token_count(tokens)} tokens"
         case Waiting(why=why) | Settling(why=why) if why:
             return safe_line(why, 200)
         case Settling():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import datetime
 
+from cockpit.core.token_counts import token_count
 from cockpit.wire.status import HandoffStatus
 
 DASH = "–"
@@ -11,16 +12,8 @@ DASH = "–"
 
 
 def tokens(count: int | None) -> str:
-    """Format a token count: `950`, `9.5k`, `142k`, `1M`, `1.2M`."""
-    if count is None:
-        return DASH
-    if count < 1000:
-        return str(count)
-    if count < 9_950:
-        return f"{count / 1000:.1f}k".replace(".0k", "k")
-    if count < 999_500:
-        return f"{count / 1000:.0f}k"
-    return f"{count / 1_000_000:.1f}M".replace(".0M", "M")
+    """Format a token count, or a dash for an unknown one."""
+    return DASH if count is None else token_count(count)
 
 
 def disk_space(count: int) -> str:

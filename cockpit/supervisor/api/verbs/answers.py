@@ -13,6 +13,7 @@ from dataclasses import replace
 from cockpit.core.errors import NotNow
 from cockpit.core.handoff.events import Declined, Snoozed
 from cockpit.core.handoff.states import PHASES, Asked, Confirming, Moving, Reviewing, is_revocable
+from cockpit.core.token_counts import token_count
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.predicates import start_again
@@ -124,7 +125,7 @@ class Answers:
         if asked.percent is not None:
             tokens = _later_by(agent, asked.percent)
             await self._engine.apply(agent, Snoozed(None, tokens))
-            when = f"at {tokens // 1000}k tokens"
+            when = f"at {token_count(tokens)} tokens"
         else:
             until = self._dependencies.clock.monotonic() + asked.seconds
             await self._engine.apply(agent, Snoozed(until))
