@@ -103,7 +103,7 @@ class Job:
             if not problems:
                 await self.source.client.ask(Approve(name=self.wanted.name, handoff=ident))
                 return
-            say("The document has problems: " + safe_line("; ".join(problems), 400))
+            say("The document has problems: " + safe_line(" ".join(problems), 400))
         approve = self.source.by_hand("approve", self.wanted.name)
         say(f"Review the document: {self.source.by_hand('show', ident[:8])}")
         say(f"Then approve it: {approve}. This command waits.")

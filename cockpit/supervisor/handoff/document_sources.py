@@ -21,7 +21,7 @@ def document_in(answer: Aside) -> str:
         raise Failed("The copy of the session wrote no document", answer.problem)
     problems = [one.text for one in document.validate(answer.text) if not one.mends]
     if problems:
-        raise Failed("The copy's answer is not a handoff document", "; ".join(problems))
+        raise Failed("The copy's answer is not a handoff document", " ".join(problems))
     return answer.text
 
 

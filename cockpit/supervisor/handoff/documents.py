@@ -100,7 +100,7 @@ class DocumentBuilder:
         text = await self._composed(agent, chosen, draft)
         problems = document.validate(text, complete=True)
         if problems:
-            raise Failed("The document is not valid", "; ".join(map(str, problems)))
+            raise Failed("The document is not valid", " ".join(map(str, problems)))
         sealed = await asyncio.to_thread(
             self._dependencies.documents.seal,
             agent.directory,
@@ -123,7 +123,7 @@ class DocumentBuilder:
         text = await self._composed(agent, chosen, held if keep else None, again=keep)
         problems = document.validate(text, complete=True)
         if problems:
-            raise Failed("The updated document is not valid", "; ".join(map(str, problems)))
+            raise Failed("The updated document is not valid", " ".join(map(str, problems)))
         sealed = await asyncio.to_thread(
             self._dependencies.documents.reseal, Path(approved.path), agent.handoff_record.id, text
         )
@@ -212,7 +212,7 @@ class DocumentBuilder:
             text = (await read_document(self._dependencies, path, look)).text or ""
         problems = [problem.text for problem in document.validate(text) if not problem.mends]
         if problems:
-            raise Failed(f"{path} is not a handoff document", "; ".join(problems))
+            raise Failed(f"{path} is not a handoff document", " ".join(problems))
         return text
 
     async def _read_given(self, agent: Agent, given: str, *, by_agent: bool) -> str:

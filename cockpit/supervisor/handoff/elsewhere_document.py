@@ -227,7 +227,7 @@ class ElsewhereDocuments:
         if problems := document.validate(text, complete=True):
             raise Failed(
                 "The document is not valid",
-                "; ".join(map(str, problems)),
+                " ".join(map(str, problems)),
                 hint="Correct handoff.template, or remove it, then try again.",
             )
         return text

@@ -224,7 +224,7 @@ async def test_a_message_outlives_the_supervisor_and_a_receiver_that_was_away(
         await cockpit.until(lambda row: row.handoffs == 1)
         store = OutgoingTable(supervisor.dependencies.store)
         await until(lambda: any(one.attempts for one in store.due(time.time() + 1e6)))
-        await cockpit.ask(Stop(name="api"))
+        assert (await cockpit.ask(Stop(name="api"))).message == "Stopped api"
     async with receiver.open(port):
         async with cockpit.flying():
             (post,) = await receiver.until(1)

@@ -90,7 +90,8 @@ async def test_the_agent_starts_after_the_setup_of_its_worktree(cockpit: Cockpit
         assert log.read_text() == "installing\n"
         assert "nothing" in (await cockpit.event("worktree.not_copied")).text
         # What the main checkout has just the same is no reason against a removal.
-        await cockpit.ask(Stop(name="api"))
+        stopped = await cockpit.ask(Stop(name="api"))
+        assert stopped.message == f"Stopped api; its worktree is kept ({row.worktree})"
         assert (await listed(cockpit))[0].ignored == [".env", "installed"]
         assert "ignores would be lost: installed\n" in await refusal(cockpit)
         # A second job in the same worktree needs no second setup.

@@ -62,6 +62,7 @@ class StopHandler:
         if not unwritten:
             self._stopper.record_stop(agent)
         self._changed(agent)
-        where = f" ({agent.record.worktree})" if agent.record.worktree else ""
-        message = f"Stopped {agent.name}; its worktree is kept{where}{unwritten}"
+        worktree = agent.record.worktree
+        kept = f"; its worktree is kept ({worktree})" if worktree else ""
+        message = f"Stopped {agent.name}{kept}{unwritten}"
         return Done(message=message, name=agent.name)
