@@ -216,12 +216,14 @@ async def test_a_server_that_does_not_answer_is_silent_and_not_gone(
 
 
 async def test_a_server_that_does_not_answer_is_ended_all_the_same(tmux: Tmux) -> None:
-    impatient = replace(tmux.command, deadline=0.3)
-
+    patient = tmux.command
     server = await tmux.start_server()
-    tmux.server.command = impatient
+    tmux.server.command = replace(patient, deadline=0.3)
     os.kill(server, signal.SIGSTOP)
-    await tmux.server.stop(patience=0.3)
+    try:
+        await tmux.server.stop(patience=0.3)
+    finally:
+        tmux.server.command = patient
     assert tmux.processes.identify(server) is None
 
 
