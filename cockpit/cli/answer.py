@@ -46,7 +46,11 @@ def answer(name: str, choice: str | None, text: str, dialog: str | None, as_json
         if text or dialog:
             raise BadUsage("--text and --dialog need --choice", hint=f"Try: cockpit answer {agent}")
         shown = with_client(lambda client: client.dialog(agent))
-        click.echo(shown.model_dump_json(indent=2) if as_json else described(shown, agent))
+        if as_json:
+            click.echo(shown.model_dump_json(indent=2))
+            return 0
+        _refuse_unknown(shown, agent)
+        click.echo(described(shown, agent))
         return 0
     numbers = _numbers(choice)
     identity = dialog or _confirmed(agent, numbers, with_client(lambda c: c.dialog(agent)))
@@ -63,12 +67,7 @@ def _confirmed(agent: str, numbers: list[int], shown: DialogStatus) -> str | Non
     Raises `NotNow` for a dialog that cannot be answered, and `BadUsage` without a terminal: nobody
     would have read the dialog.
     """
-    if shown.identity is None:
-        raise NotNow(
-            f"The dialog of {agent} cannot be answered from here",
-            f"{shown.refusal or 'It is unknown'}.",
-            f"Answer it in its pane: cockpit attach {agent}",
-        )
+    _refuse_unknown(shown, agent)
     if not sys.stdin.isatty():
         raise BadUsage(
             "--choice needs --dialog outside a terminal",
@@ -81,13 +80,18 @@ def _confirmed(agent: str, numbers: list[int], shown: DialogStatus) -> str | Non
     return shown.identity if click.confirm(f"Answer with {chosen}?", err=True) else None
 
 
-def described(shown: DialogStatus, agent: str) -> str:
-    """Format a dialog with its choices, for a terminal."""
+def _refuse_unknown(shown: DialogStatus, agent: str) -> None:
+    """Raise `NotNow` for a dialog that can only be answered in the agent's pane."""
     if shown.identity is None:
-        return (
-            f"The dialog of {agent} cannot be answered from here: {shown.refusal}.\n"
-            f"Answer it in its pane: cockpit attach {agent}"
+        raise NotNow(
+            f"The dialog of {agent} cannot be answered from here",
+            f"{shown.refusal or 'It is unknown'}.",
+            f"Answer it in its pane: cockpit attach {agent}",
         )
+
+
+def described(shown: DialogStatus, agent: str) -> str:
+    """Format a known dialog with its choices, for a terminal."""
     head = " ".join(filter(None, (shown.title, shown.subject)))
     lines = [head, *(f"  {line}" for line in shown.text.split("\n")), ""]
     lines += filter(None, (shown.notice, shown.question))

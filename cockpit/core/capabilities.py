@@ -77,7 +77,7 @@ class Capabilities:
     """cockpit can give the model a text when its turn ends."""
     dialogs: Answer
     """The CLI reports permission dialogs, with their question."""
-    answers: Answer = No("cockpit does not recognise its dialogs; answer in its pane")
+    answers: Answer = No("cockpit does not recognise the dialogs of this CLI")
     """cockpit can show the choices of a permission dialog or question, and choose one."""
     api_errors: Answer
     """The CLI reports an API error that ended a turn."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 
 from cockpit.cli.answer import described
 from cockpit.cli.commands import run
-from cockpit.core.errors import BadUsage
+from cockpit.core.errors import BadUsage, NotNow
 from cockpit.wire.dialogs import ChoiceStatus, DialogStatus
 
 ASKED = DialogStatus(
@@ -41,10 +44,18 @@ def test_a_dialog_is_printed_as_the_cli_asks_it() -> None:
     ]
 
 
-def test_what_cannot_be_answered_names_the_next_step() -> None:
-    text = described(DialogStatus(refusal="it is unknown"), "api")
-    assert "it is unknown" in text
-    assert text.endswith("cockpit attach api")
+def test_what_cannot_be_answered_names_the_next_step(
+    answering: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answering.say("GET /v1/dialog/api", {"identity": None, "refusal": "it is unknown"})
+    for words in ([], ["--choice", "1"]):
+        assert run(["answer", "api", *words]) == NotNow.exit_code
+        printed = capsys.readouterr()
+        assert not printed.out
+        assert "it is unknown" in printed.err
+        assert printed.err.rstrip().endswith("cockpit attach api")
+    assert run(["answer", "api", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["refusal"] == "it is unknown"
 
 
 @pytest.mark.parametrize(
