@@ -158,9 +158,8 @@ class Gemini(HookedRuntime):
         if order.prompt:
             raise NotNow(
                 f"Gemini does not trust {order.directory}",
-                "It would begin to work before you answer its trust dialog, and run no hooks.",
-                "Run `gemini` there once and choose to trust the folder, or start the agent "
-                "without a prompt and answer in the agent's pane.",
+                "It would begin to work before you answer its trust dialog.",
+                "Run `gemini` there once and choose to trust the folder, then try again.",
             )
         return []
 
