@@ -66,6 +66,9 @@ class HistoryHandoff(Wire):
 
 class HistorySession(Wire):
     id: str
+    cli_id: str | None = None
+    """The id by which the CLI knows the session, if it is not `id`; null if it is the same, or not
+    known."""
     number: int = 1
     runtime: str = ""
     """The CLI that the session ran in; empty in records of earlier versions."""

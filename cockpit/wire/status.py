@@ -175,6 +175,9 @@ class AgentStatus(Wire):
     branch: str | None = None
     worktree: str | None = None
     session_id: str | None = None
+    cli_session_id: str | None = None
+    """The id by which the CLI knows the session, such as for `codex resume`, if it is not
+    `session_id`; null if it is the same, or not known yet."""
     session_number: int | None = None
     previous_session_id: str | None = None
     transcript: str | None = None

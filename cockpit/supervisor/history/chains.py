@@ -180,6 +180,7 @@ class History:
         now = agent is not None and agent.record.session == session.id
         return HistorySession(
             id=session.id,
+            cli_id=session.cli_id,
             number=session.number,
             runtime=session.runtime,
             state=session.state,

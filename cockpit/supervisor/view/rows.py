@@ -80,6 +80,7 @@ def row(
         branch=agent.record.branch,
         worktree=agent.record.worktree,
         session_id=agent.record.session,
+        cli_session_id=session.cli_id if session else None,
         session_number=session.number if session else None,
         previous_session_id=session.previous if session else None,
         transcript=session.transcript if session else None,

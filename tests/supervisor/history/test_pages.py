@@ -48,7 +48,7 @@ def fill(store: Store) -> None:
 
 
 SESSION = (
-    "id number runtime state document documents handoffs handoff writer outcome answered_by "
+    "id cli_id number runtime state document documents handoffs handoff writer outcome answered_by "
     "cost_usd tokens "
     "compactions began_with started_at ended_at transcript machine"
 )

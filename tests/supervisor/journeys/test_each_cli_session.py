@@ -107,6 +107,11 @@ async def test_its_tokens_are_read_as_the_model_counted_them(
         )
         assert (row.model, row.note) == (told.model, None)
         assert flown.transcripts in Path(row.transcript or "").parents
+        ident = row.cli_session_id or row.session_id
+        assert (row.cli_session_id is not None) == (name in {"codex", "opencode"})
+        assert str(ident)[:8] in str(row.transcript)
+        (chain,) = await cockpit.client.history(None)
+        assert chain.sessions[0].cli_id == row.cli_session_id
         words = Path(f"/proc/{started.pid}/cmdline").read_bytes()
         assert b"Count the steps" not in words
         assert told.argument in words
