@@ -16,6 +16,7 @@ import pytest
 
 from cockpit.adapters.agents.own import follower
 from cockpit.adapters.agents.own.runtime import COMPANION
+from cockpit.adapters.process.processes import LocalProcesses
 from cockpit.config.kernel import USES_LINUX
 
 ECHO = """\
@@ -92,17 +93,9 @@ class Beside:
         return str(found[0]["fault"])
 
     def others(self) -> list[int]:
-        """The processes beside the agent that carry its mark."""
-        wanted = f"COCKPIT_RUN={self.mark}".encode()
-        found = []
-        for pid in (int(path.name) for path in Path("/proc").glob("[0-9]*")):
-            try:
-                carries = wanted in Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
-            except OSError:
-                continue
-            if carries and (self.agent is None or pid != self.agent.pid):
-                found.append(pid)
-        return found
+        """The processes beside the agent that carry its mark, also between two programs."""
+        agent = self.agent.pid if self.agent is not None else None
+        return [one.pid for one in LocalProcesses().marked(self.mark) if one.pid != agent]
 
     def end(self) -> None:
         if self.agent is not None:
