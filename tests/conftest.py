@@ -53,8 +53,12 @@ _GITCONFIG = "[user]\n\tname = User\n\temail = user@example.com\n[init]\n\tdefau
 
 
 def pytest_configure() -> None:
-    """A hang-up ends programs, also under `nohup`, which lets them inherit that it does not."""
+    """Signals end the programs that tests start, also if the tests themselves were started by
+    `nohup`, or in the background of a script: then SIGHUP or SIGINT are ignored, and inherited so.
+    """
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if sys.platform == "linux" and not USES_LINUX:
         take_away()
 
