@@ -158,6 +158,9 @@ class AgentStatus(Wire):
     """The runtime of the current session."""
     configured_runtime: str | None = None
     """The runtime in the agent's settings; a handoff can continue the job in another runtime."""
+    configured_successor: str | None = None
+    """The runtime in which a handoff continues the job by the setting `successor`, if it differs
+    from the runtime of the current session."""
     custom_runtimes: list[str] = Field(default_factory=list)
     """The custom runtimes that could continue the job, from configurations and installed packages,
     besides the built-in ones."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.safetext import safe_line
 from cockpit.core.timestamps import clock_time
@@ -38,6 +40,24 @@ def has_marker(reply: str, marker: str) -> bool:
     """Return whether a line starts or ends with the marker. Ignores a marker within a line."""
     lines = (line.strip().strip("*`_#> ") for line in reply.splitlines())
     return bool(marker) and any(line.startswith(marker) or line.endswith(marker) for line in lines)
+
+
+def next_runtime(order: Sequence[str], current: str) -> str:
+    """Return the CLI after `current` in a rotation; the first one if `current` is not in it."""
+    if current not in order:
+        return order[0]
+    return order[(order.index(current) + 1) % len(order)]
+
+
+def configured_successor(agent: Agent) -> str | None:
+    """Return the runtime in which a handoff continues the job, by the setting `successor`.
+
+    None if that is the runtime of the current session. Does not check whether it can start.
+    """
+    order, current = agent.settings.handoff.successor, agent.runtime.name
+    if not order or next_runtime(order, current) == current:
+        return None
+    return next_runtime(order, current)
 
 
 def chain_cost(agent: Agent) -> float | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 from cockpit.adapters.agents import RUNTIMES
@@ -12,6 +11,7 @@ from cockpit.core.events import Plain
 from cockpit.core.permission import DEFAULT
 from cockpit.ports.records import SessionRecord
 from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.predicates import configured_successor
 from cockpit.supervisor.agents.session_runtime import runtime_of
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.lifecycle import Sessions
@@ -31,13 +31,6 @@ class Target:
 SAME = Target()
 
 
-def next_runtime(order: Sequence[str], current: str) -> str:
-    """Return the CLI after `current` in a rotation; the first one if `current` is not in it."""
-    if current not in order:
-        return order[0]
-    return order[(order.index(current) + 1) % len(order)]
-
-
 class Targets:
     """Chooses and checks the CLIs of new sessions."""
 
@@ -50,11 +43,11 @@ class Targets:
 
         If that CLI cannot start, returns the current CLI, and records an event with the reason.
         """
-        order = agent.settings.handoff.successor
-        if not order:
+        runtime = configured_successor(agent)
+        if runtime is None:
             return SAME
         try:
-            return await self.checked(agent, next_runtime(order, agent.runtime.name), "")
+            return await self.checked(agent, runtime, "")
         except CockpitError as refused:
             self._dependencies.event_log.record(
                 Plain("handoff.held_back"),

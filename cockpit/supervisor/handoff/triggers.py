@@ -21,6 +21,7 @@ from cockpit.supervisor.agents.latches import FULL_AT_START, LET_COMPACT
 from cockpit.supervisor.agents.predicates import (
     awaits_first_prompt,
     chain_cost,
+    configured_successor,
     is_job_done,
     is_over_budget,
     usage_limited,
@@ -30,7 +31,6 @@ from cockpit.supervisor.handoff.documents import usage_text
 from cockpit.supervisor.handoff.engine import Engine
 from cockpit.supervisor.handoff.options import HandoffOptions
 from cockpit.supervisor.handoff.policy import Due, Guards, is_turn_over
-from cockpit.supervisor.handoff.target import next_runtime
 
 CROSSINGS = (Band.NOTICE, Band.WARN, Band.ACT, Band.FORCE)
 ACTING = (Band.ACT, Band.FORCE)
@@ -225,10 +225,7 @@ class Triggers:
 
         Only with `on_limit = "hand_over"`.
         """
-        settings = agent.settings.handoff
-        if settings.on_limit != "hand_over" or not settings.successor:
-            return None
-        if next_runtime(settings.successor, agent.runtime.name) == agent.runtime.name:
+        if agent.settings.handoff.on_limit != "hand_over" or configured_successor(agent) is None:
             return None
         limit = usage_limited(agent)
         if limit is None or (limit.resets is not None and limit.resets <= self._now()):

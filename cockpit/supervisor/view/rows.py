@@ -32,6 +32,7 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.predicates import (
     awaits_first_prompt,
     chain_cost,
+    configured_successor,
     is_job_done,
     is_over_budget,
 )
@@ -68,6 +69,7 @@ def row(
         name=agent.name,
         runtime=agent.runtime.name,
         configured_runtime=agent.settings.runtime,
+        configured_successor=configured_successor(agent),
         custom_runtimes=[name for name in custom_runtimes if name != agent.runtime.name],
         job=agent.record.job,
         state=state(agent, needs),

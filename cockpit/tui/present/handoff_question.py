@@ -12,7 +12,8 @@ def title(agent: AgentStatus) -> str:
     name = safe_line(agent.name, 32)
     if agent.state == "done":
         return f"{name} has finished its job. Hand off anyway?"
-    return f"Hand off {name} to a new session?"
+    successor = _successor(agent)
+    return f"Hand off {name} to a new session{successor and f' in {successor}'}?"
 
 
 def explanation(agent: AgentStatus) -> str:
@@ -25,9 +26,19 @@ def _steps(agent: AgentStatus) -> str:
     if agent.runtime == "command":
         writes = "cockpit writes a handoff document."
     then = "Then its session ends and a new one starts in the same directory."
+    if successor := _successor(agent):
+        then = (
+            f"Then its session ends and a new one starts in the same directory, in {successor} "
+            "(setting `successor`)."
+        )
     if agent.mode == "auto":
         return f"{writes} {then}"
     return f"{writes} You review it. {then}"
+
+
+def _successor(agent: AgentStatus) -> str:
+    """Return the CLI in which the job continues; empty if it is the same one."""
+    return safe_line(agent.configured_successor or "", 32)
 
 
 def _ends(agent: AgentStatus) -> str:

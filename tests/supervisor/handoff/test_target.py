@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cockpit.supervisor.handoff.target import next_runtime
+from cockpit.supervisor.agents.predicates import next_runtime
 
 
 @pytest.mark.parametrize(

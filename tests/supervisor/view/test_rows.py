@@ -425,3 +425,16 @@ def test_a_handoff_to_another_cli_names_it_before_you_agree(
         assert wanted is not None
         assert words in wanted.detail
         assert ("codex" in wanted.detail) is (runtime_name == "codex")
+
+
+@pytest.mark.parametrize(
+    ("order", "successor"),
+    [([], None), (["claude"], None), (["codex"], "codex"), (["claude", "gemini"], "gemini")],
+)
+def test_the_row_names_the_cli_of_the_next_session_if_it_is_another_one(
+    agent: Agent, order: list[str], successor: str | None
+) -> None:
+    changed = {"name": "api", "handoff": {"successor": order}}
+    agent.settings = AgentSettings.model_validate(changed)
+
+    assert row(agent, 100.0, 100.0).configured_successor == successor

@@ -24,6 +24,7 @@ SERVER = BackgroundStatus(id="b1", type="shell", command="npm run dev")
         ({"context": context(tokens=None)}, "The handoff costs a turn of this session", "tokens"),
         ({"context": context(tokens=142_000)}, "a turn at 142k tokens", "of this session"),
         ({"runtime": "command"}, "cockpit writes a handoff document", "The agent writes"),
+        ({"configured_successor": "codex"}, "in codex (setting `successor`)", "None"),
     ],
 )
 def test_only_what_is_known_is_said(changes: dict[str, Any], said: str, unsaid: str) -> None:
@@ -35,3 +36,5 @@ def test_only_what_is_known_is_said(changes: dict[str, Any], said: str, unsaid: 
 def test_a_finished_job_is_named() -> None:
     assert title(agent("api", state="done")) == "api has finished its job. Hand off anyway?"
     assert title(agent("api", state="idle")) == "Hand off api to a new session?"
+    there = agent("api", state="idle", configured_successor="codex")
+    assert title(there) == "Hand off api to a new session in codex?"
