@@ -224,7 +224,11 @@ class OwnTools:
     async def _read_handoff(self, id: str | None = None) -> Answer:  # noqa: A002 - see above
         named = id or await self._newest(await self._row())
         await self._name()
-        return _cut(await self._client.document(named))
+        try:
+            return _cut(await self._client.document(named))
+        except NoSuchAgent as error:
+            hint = "Find this agent's handoff documents: search_history"
+            raise NoSuchAgent(error.title, error.detail, hint) from error
 
     async def _newest(self, row: AgentStatus) -> str:
         """Return the document that this session started from, else the newest one of the job."""

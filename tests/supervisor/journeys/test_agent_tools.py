@@ -103,6 +103,8 @@ async def test_an_agent_reads_its_context_and_asks_for_its_own_handoff(cockpit: 
             assert status["next"] == "No handoff is in progress. Continue your work."
             assert (await tools.client.list_resources()).resources == []
             assert "no handoff document yet" in await tools.refused("read_handoff")
+            unknown = await tools.refused("read_handoff", id="zzzz")
+            assert unknown.endswith("search_history")  # an agent has no command for it
             assert await tools.ask("get_subagent_status") == {
                 "this_session": [],
                 "session_before": [],
