@@ -6,12 +6,15 @@ What it does like the other CLIs is in the files `test_each_cli*`.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from cockpit.adapters.agents.gemini import extension
+from cockpit.adapters.agents.gemini.program import find_program
 from cockpit.core.errors import NotNow
 from cockpit.demo.conversation import (
     DOCUMENT_PATH,
@@ -278,3 +281,19 @@ async def test_a_request_does_not_reach_a_subagent(cockpit: Cockpit, pilots: Pil
         await cockpit.until(swapped, within=SLOW)
         assert not asked_inside
         assert (await cockpit.event("handoff.document")).data["writer"] == "agent"
+
+
+@pytest.mark.long
+@pytest.mark.skipif(GEMINI is None, reason="gemini is not installed: make clis")
+def test_the_command_that_links_writes_only_what_is_listed(tmp_path: Path) -> None:
+    assert GEMINI is not None
+    environment = {"GEMINI_CLI_HOME": str(tmp_path), "PATH": os.environ["PATH"]}
+    ours = tmp_path / "gemini-extension"
+
+    extension.link(find_program(environment, path=Path(GEMINI)), environment, ours)
+
+    gemini = tmp_path / ".gemini"
+    listed = [*extension.written_by(environment), ours, gemini / "tmp", gemini / "history"]
+    written = [path for path in tmp_path.rglob("*") if not path.is_dir()]
+    assert [each for each in written if not any(map(each.is_relative_to, listed))] == []
+    assert [path for path in listed if not path.exists()] == []

@@ -102,6 +102,9 @@ def written_by(environment: Mapping[str, str]) -> list[Path]:
         folder / "extensions" / "extension-enablement.json",
         folder / "extension_integrity.json",
         folder / "projects.json",
+        # Every command of Gemini CLI writes these two if they do not exist.
+        folder / "installation_id",
+        folder / "gemini-credentials.json",
     ]
 
 
