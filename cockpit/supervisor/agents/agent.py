@@ -139,7 +139,7 @@ class Agent:
     handoffs: int = 0
     """Number of confirmed handoffs of this job."""
     must_reconsider: bool = False
-    """Whether to check again if a handoff is due, after a failure or a change of the thresholds."""
+    """Whether to check again if a handoff is due, although the agent reported nothing new."""
     copy_costs: dict[str, float] = field(default_factory=dict)
     """For each session id, the cost in US dollars of the session's copies (the sdk writer)."""
     marked_done_at: float | None = None

@@ -57,9 +57,9 @@ class FirstTurnsCheck:
 
     def __init__(self, dependencies: Dependencies) -> None:
         self._dependencies = dependencies
-        self._checked: dict[str, tuple[str, int, float | None, int | None]] = {}
-        """For each agent: its session, and how much of its first turns was known at the last check.
-        """
+        self._checked: dict[str, tuple[str, int, int, float | None, int | None]] = {}
+        """For each agent: its session, the number of its confirmed handoffs, and how much of its
+        first turns was known at the last check."""
 
     def consider(self, agent: Agent) -> None:
         """Check the session's first turns, and store a new result. Idempotent.
@@ -70,7 +70,9 @@ class FirstTurnsCheck:
         if session is None or agent.catching_up or not steps.calls:
             return
         tokens = _first_count(agent)
-        now = session.id, min(steps.calls, FIRST_CALLS), steps.first_change, tokens
+        calls = min(steps.calls, FIRST_CALLS)
+        # A session can take its first turns before its handoff is confirmed.
+        now = session.id, agent.handoffs, calls, steps.first_change, tokens
         if self._checked.get(agent.name) == now:
             return
         record = self._arrival(agent)

@@ -65,6 +65,7 @@ class Outcomes:
         self._settle(agent, ended)
         announcements.ended(self._dependencies.event_log, agent, ended)
         agent.progress.end()
+        agent.must_reconsider = True  # the first turns of the new session can be checked now
         unrecorded = agent.session is not None and agent.session.state == "live"
         if done and unrecorded and agent.exit is not None and not agent.alive:
             # The new session ended before it was confirmed.

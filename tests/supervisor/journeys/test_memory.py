@@ -15,6 +15,7 @@ import pytest
 from cockpit.cli.handoff_quality import quality_lines
 from cockpit.core import document
 from cockpit.core.chain_memory import CARRIED
+from cockpit.core.handoff.events import Turn
 from cockpit.wire.verbs import Approve, Continue, Handoff, Stop, Undo
 
 if TYPE_CHECKING:
@@ -64,6 +65,10 @@ async def hand_off(
     await cockpit.ask(Handoff(name="api", document=str(given)))
     if times:
         await cockpit.until(handed_off(times))
+
+
+def idle(row: AgentStatus) -> bool:
+    return row.state == "idle"
 
 
 def in_review(row: AgentStatus) -> bool:
@@ -203,6 +208,26 @@ async def test_a_successor_that_repeats_and_disobeys_is_told(cockpit: Cockpit) -
         again = await cockpit.until(lambda row: row.note and "2 more" in row.note)
         assert again.session_id == row.session_id
         assert quality(cockpit) == [told]
+
+
+@pytest.mark.long
+async def test_turns_before_the_confirmation_are_checked_too(cockpit: Cockpit) -> None:
+    async with cockpit.flying(cockpit.agent(steps=1, step_tokens=100)) as supervisor:
+        await cockpit.start()
+        await cockpit.until(idle)
+        await cockpit.ask(Handoff(name="api"))
+        await cockpit.until(lambda row: row.handoff and row.handoff.phase == "confirming")
+        agent = supervisor.fleet.agent("api")
+        async with supervisor.locks.hold(agent.name, "being tested"):
+            # Nothing happens in the session after the handoff is confirmed.
+            await cockpit.until(lambda _: agent.session_state.conduct.turn is Turn.IDLE)
+            assert agent.handoffs == 0
+        await cockpit.until(lambda row: row.handoffs == 1)
+
+        await cockpit.until(lambda _: agent.progress.arrival)
+
+        (told,) = quality(cockpit)
+        assert told["document_read"] is True
 
 
 @pytest.mark.long
