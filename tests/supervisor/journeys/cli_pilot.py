@@ -112,6 +112,8 @@ class CliPilot:
         is asked for, and otherwise does its steps."""
 
         def answer(request: Request) -> Reply:
+            if request.asks_for_answer:
+                return Reply(DOCUMENT)  # Codex and Gemini offer their tools here too
             if not request.has_tools:
                 return cls.without_tools(request)
             if (opening := cls.opens(request)) is not None:
@@ -130,7 +132,7 @@ class CliPilot:
     @classmethod
     def without_tools(cls, request: Request) -> Reply:
         """Answer the CLI's own request, such as for a title."""
-        return Reply(DOCUMENT if request.asks_for_answer else "A title")
+        return Reply("A title")
 
     @classmethod
     def ends(cls, request: Request) -> Reply | None:

@@ -40,6 +40,4 @@ class CopilotPilot(CliPilot):
 
     @classmethod
     def without_tools(cls, request: Request) -> Reply:
-        if request.asks_for_answer:
-            return super().without_tools(request)
         return Reply("<summary>Steps.</summary>")

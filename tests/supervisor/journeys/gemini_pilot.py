@@ -104,8 +104,6 @@ class GeminiPilot(CliPilot):
 
     @classmethod
     def without_tools(cls, request: Request) -> Reply:
-        if request.asks_for_answer:
-            return super().without_tools(request)
         return Reply("<state_snapshot>All steps so far.</state_snapshot>")
 
     @classmethod
