@@ -79,7 +79,10 @@ GEMINI_TOOLS = ToolNames(
     cli="Gemini CLI",
     read="`cat` (your read_file tool refuses files that git ignores)",
     write="your write_file tool",
-    all=("read_file", "write_file", "replace", "run_shell_command", "write_todos"),
+    all=(
+        *("read_file", "grep_search", "write_file", "replace", "run_shell_command"),
+        *("write_todos", "invoke_agent"),
+    ),
 )
 COMMANDS = frozenset({"mcp", "extensions", "skills", "hooks", "gemma"})
 
