@@ -112,6 +112,9 @@ class Capabilities:
     the CLI gets its first prompt as an argument."""
     may_lose_enter: bool = False
     """The CLI can treat an Enter after a paste as part of the text."""
+    compacts_before_prompts: bool = False
+    """The CLI compacts only what came before its last prompt, so it can pass its point of
+    compaction in a long turn."""
     restart_status: int | None = None
     """Exit status with which the CLI asks to be started again, to apply an answer of the user."""
     commits: Mapping[str, str] = field(default_factory=dict)

@@ -26,7 +26,7 @@ def test_users_see_every_capability_but_keys_and_signals() -> None:
     """In the order of the page."""
     names = [field.name for field in fields(Capabilities)]
     internal = ["escapes", "end_signal", "end_keys", "pastes_at", "may_lose_enter"]
-    internal += ["restart_status", "commits"]
+    internal += ["compacts_before_prompts", "restart_status", "commits"]
     assert [*LABELS, *internal] == names
 
 

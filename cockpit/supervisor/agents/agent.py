@@ -219,6 +219,7 @@ class Agent:
         return SessionState(
             directory=str(self.directory),
             window_of=lambda model: self.runtime.window(model, self.environment),
+            compacts_before_prompts=self.runtime.capabilities.compacts_before_prompts,
             gauge=Gauge(override=self.window_override),
             reading=TranscriptReading(tail=tail),
         )

@@ -18,6 +18,8 @@ class CompactionNotes:
     """Tokens at which this CLI compacts, as observed in all sessions with the same key."""
     passed: int | None = None
     """Largest token count, not yet stored, at which a request was sent without a compaction."""
+    prompted: bool = False
+    """Whether a prompt came after the last reply."""
     by_itself_at: int | None = None
     """Token count, not yet stored, at which the CLI compacted automatically; else None."""
     before_last_reply: int | None = None

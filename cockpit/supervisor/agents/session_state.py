@@ -67,6 +67,8 @@ class SessionState:
     """The agent's directory; displayed paths are relative to it."""
     window_of: Callable[[str | None], Window]
     """Returns the context window that the agent's CLI uses for a model."""
+    compacts_before_prompts: bool = False
+    """See `Capabilities.compacts_before_prompts`."""
     conduct: Conduct = field(default_factory=Conduct)
     gauge: Gauge = field(default_factory=Gauge)
     reading: TranscriptReading = field(default_factory=TranscriptReading)
@@ -187,13 +189,18 @@ class SessionState:
         meter.feed(event)
         if isinstance(event, Compacted):
             self.compaction.last_trigger = event.trigger
+        could_compact = self.compaction.prompted or not self.compacts_before_prompts
+        if isinstance(event, UserSaid) and not (event.meta or event.sidechain):
+            self.compaction.prompted = True
         earlier = self.compaction.before_last_reply
         if meter.api_calls > calls:
             self.compaction.before_last_reply = tokens
+            self.compaction.prompted = False
         if self.catching_up or self.compacts_at is not None:
             return
         if meter.api_calls > calls and tokens is not None:
-            self.compaction.passed = max(tokens, self.compaction.passed or 0)
+            if could_compact:
+                self.compaction.passed = max(tokens, self.compaction.passed or 0)
         elif isinstance(event, Compacted):
             if tokens is not None and earlier is not None:
                 # Codex records the request for the summary as a reply, and a gateway can count

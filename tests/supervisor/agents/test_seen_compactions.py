@@ -7,7 +7,7 @@ import pytest
 from cockpit.core.handoff.states import Document, Ended, Handoff, Outcome, Plan, Reviewing, Starting
 from cockpit.core.handoff.states import State as HandoffState
 from cockpit.core.reading import Confidence, Window
-from cockpit.core.session import AssistantReplied, Compacted, Usage
+from cockpit.core.session import AssistantReplied, Compacted, Usage, UserSaid
 from cockpit.supervisor.agents.session_state import SessionState
 from cockpit.supervisor.observe.compaction import handoff_clause
 
@@ -37,6 +37,34 @@ def test_a_summary_that_counts_little_is_no_place_where_the_cli_compacts(
         state.read([reply(f"m{at}", tokens)], at + 1.0)
     state.read([Compacted("auto", None)], 9.0)
     assert state.compaction.by_itself_at == compacted_at
+
+
+PROMPT = UserSaid("And another.")
+
+
+@pytest.mark.parametrize(
+    ("events", "before_prompts", "passed"),
+    [
+        # Each reply tells of the request before it, which was sent at the tokens before it.
+        ([reply("1", 500), reply("2", 600), reply("3", 700)], False, 600),
+        # Gemini compacts only what came before the last prompt: a long turn shows nothing.
+        ([UserSaid("Begin."), reply("1", 500), reply("2", 600), reply("3", 700)], True, None),
+        ([reply("1", 600), PROMPT, reply("2", 700), reply("3", 800)], True, 600),
+        ([reply("1", 600), UserSaid("Hook.", meta=True), reply("2", 700)], True, None),
+        ([reply("1", 600), UserSaid("Look.", sidechain=True), reply("2", 700)], True, None),
+    ],
+)
+def test_only_a_request_that_could_have_compacted_shows_that_the_cli_did_not(
+    events: list[AssistantReplied | UserSaid], before_prompts: bool, passed: int | None
+) -> None:
+    state = SessionState(
+        directory="/w",
+        window_of=lambda _: Window(1_000, Confidence.DERIVED),
+        compacts_before_prompts=before_prompts,
+    )
+    state.caught_up()
+    state.read(events, 1.0)
+    assert state.compaction.passed == passed
 
 
 @pytest.mark.parametrize(

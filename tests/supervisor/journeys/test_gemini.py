@@ -227,13 +227,22 @@ async def test_a_compaction_is_seen_and_its_point_learned_and_the_next_prompt_ha
     cockpit: Cockpit, pilots: Pilots
 ) -> None:
     def steps(request: Request) -> Reply:
-        return say("Done.", tokens=530_000 if request.calls_made else 9_000)
+        match len(request.calls_made):
+            case 0:
+                return say("Done.", tokens=9_000)
+            case 1 | 2:
+                return bash(f"sleep 1; echo {len(request.calls_made)}", tokens=530_000)
+            case _:
+                return say("Done.", tokens=530_000)
 
     flown = pilots.working(steps)
     more = "strategy = 'compact'\n[agents.context]\nact = '900k'\nforce = '950k'\n"
     async with cockpit.flying(flown.table("prompt", more)):
         await cockpit.start()
-        await cockpit.until(idle_with(531_003), within=SLOW)
+        row = await cockpit.until(idle_with(531_003), within=SLOW)
+        # Before the only prompt there was nothing to compact: no evidence of another point.
+        assert len(flown.model.requests) > 3
+        assert (row.context.compacts_at, row.context.compacts_at_source) == (524_288, "formula")
         await cockpit.ask(Send(name="api", text="Go on."))
         await cockpit.until(lambda row: row.compactions, within=SLOW)
         assert "compacted its context" in (await cockpit.event("agent.compacted")).text

@@ -23,5 +23,6 @@ CAPABILITIES = Capabilities(
     background=No("Gemini does not report it"),
     session_ends=Yes("with cockpit's extension"),
     may_lose_enter=True,
+    compacts_before_prompts=True,
     restart_status=199,
 )
