@@ -125,8 +125,9 @@ class Conduct:
                 self.compactions_announced += 1
             case CompactionOver():
                 self.compactions += 1
-            case SubagentBegan(id=ident, type=kind):
+            case SubagentBegan(id=ident, type=kind, words=words):
                 self.subagents[ident] = kind
+                self.activity = words or self.activity
             case SubagentOver(id=ident):
                 self.subagents.pop(ident, None)
             case _:

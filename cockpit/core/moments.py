@@ -87,6 +87,8 @@ class DialogOpened:
 class SubagentBegan:
     id: str
     type: str
+    words: str = ""
+    """What the agent does now, if the CLI's transcript has the call only when it has ended."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -100,6 +100,10 @@ def test_a_late_moment_changes_no_turn_but_is_counted() -> None:
 def test_subagents_are_known_until_they_end_or_die_with_the_turn() -> None:
     conduct = heard(SubagentBegan("a", "Explore"), SubagentBegan("b", "Plan"), SubagentOver("a"))
     assert conduct.subagents == {"b": "Plan"}
+    assert conduct.activity is None
+    conduct.hear(SubagentBegan("c", "Plan", "Agent Plan"), 3.0)
+    conduct.hear(SubagentBegan("d", "Plan"), 3.1)
+    assert conduct.activity == "Agent Plan"
     conduct.hear(SubagentOver("never seen"), 4.0)
     conduct.interrupted(5.0)
     assert (conduct.subagents, conduct.turn) == ({}, Turn.IDLE)

@@ -309,7 +309,7 @@ def test_a_subagent_is_known_by_what_it_was_asked() -> None:
     given = {"agent_name": "generalist", "prompt": "Look."}
     (began,) = moments(signal("SubagentBegan", tool_name="invoke_agent", tool_input=given))
     assert isinstance(began, SubagentBegan)
-    assert began.type == "generalist"
+    assert (began.type, began.words) == ("generalist", "Agent generalist")
     (over,) = moments(signal("SubagentOver", tool_name="invoke_agent", tool_input=given))
     assert over == SubagentOver(began.id)
     last = moments(signal("AfterTool", tool_name="invoke_agent", tool_input=given))

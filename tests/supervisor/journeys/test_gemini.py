@@ -284,9 +284,11 @@ async def test_a_request_does_not_reach_a_subagent(cockpit: Cockpit, pilots: Pil
 
     main = pilots.cli.worker(lambda _: say("Done."))
     flown = pilots.answering(answer)
-    async with cockpit.flying(flown.table("auto", MARKS)):
+    async with cockpit.flying(flown.table("auto", MARKS)) as supervisor:
         await cockpit.start()
-        await cockpit.until(lambda row: row.handoff, within=SLOW)
+        conduct = supervisor.fleet.agent("api").session_state.conduct
+        row = await cockpit.until(lambda row: row.handoff and conduct.subagents, within=SLOW)
+        assert row.activity == "Agent generalist"
         await cockpit.until(swapped, within=SLOW)
         assert not asked_inside
         assert (await cockpit.event("handoff.document")).data["writer"] == "agent"
