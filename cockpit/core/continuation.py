@@ -26,6 +26,10 @@ _CLI_COMMAND = re.compile(r"(?:^|`)/[a-z][\w:-]*(?=$|[`\s])", re.MULTILINE)
 """Matches a CLI command such as `/compact`, but not a path, which has a second slash."""
 
 
+_WHEN_DONE = "When the whole job is done, and not before, end your last reply with this line:"
+_COMPLETION = re.compile(rf"\n\n{re.escape(_WHEN_DONE)}\n[^\n]*\n?\Z")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Succession:
     """The values for a continuation, which is the first prompt of a successor."""
@@ -101,6 +105,11 @@ def first_prompt(prompt: str, marker: str | None = None) -> str:
     return f"{prompt}\n\n{_completion(marker)}" if marker else prompt
 
 
+def without_completion(prompt: str) -> str:
+    """Return the user's part of a prompt that `first_prompt` built; any other prompt as it is."""
+    return _COMPLETION.sub("", prompt)
+
+
 def _goal(goal: str | None) -> str:
     text = plain(goal or "").strip()
     if not text:
@@ -153,7 +162,4 @@ def _instructions(succession: Succession) -> str:
 
 
 def _completion(marker: str) -> str:
-    return (
-        "When the whole job is done, and not before, end your last reply with this line:\n"
-        f"{one_line(marker)}"
-    )
+    return f"{_WHEN_DONE}\n{one_line(marker)}"

@@ -8,7 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cockpit.core.continuation import LONGEST_GOAL, Succession, continuation, first_prompt
+from cockpit.core.continuation import (
+    LONGEST_GOAL,
+    Succession,
+    continuation,
+    first_prompt,
+    without_completion,
+)
 from cockpit.core.markdown import has_controls, heading, marked_lines
 from cockpit.core.tool_names import CLAUDE_TOOLS, ToolNames
 
@@ -107,3 +113,16 @@ def test_a_command_of_the_previous_cli_is_no_first_step_in_another(step: str) ->
 def test_a_path_is_no_command() -> None:
     moved = replace(FULL, first_step="Read `/srv/app/main.py`.", previous_tools=CLAUDE_TOOLS)
     assert "/srv/app/main.py" in continuation(moved)
+
+
+@given(prompt=st.text(), marker=st.text(min_size=1).filter(str.strip))
+def test_the_users_part_of_a_first_prompt_is_what_the_user_wrote(prompt: str, marker: str) -> None:
+    assert without_completion(first_prompt(prompt, marker)) == prompt
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    ["Go on.", "When the whole job is done, push.", first_prompt("Go.", "DONE") + "\nAnd stop."],
+)
+def test_any_other_prompt_stays_as_it_is(prompt: str) -> None:
+    assert without_completion(prompt) == prompt

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 
 from cockpit.core import document
-from cockpit.core.continuation import is_continuation, quoted_goal
+from cockpit.core.continuation import is_continuation, quoted_goal, without_completion
 from cockpit.core.facts import Prompt
 from cockpit.core.prompt_files import prompt_files
 from cockpit.core.request import is_from_cockpit
@@ -50,7 +50,7 @@ class PromptCollector:
 
     def said(self, event: UserSaid) -> str:
         """Record a prompt, and return its text; empty if the prompt is not the user's."""
-        text = event.command or event.text
+        text = without_completion(event.command or event.text)
         by_user = bool(event.command) or not (event.meta or event.compact_summary)
         if not by_user or event.sidechain or not text.strip() or is_from_cockpit(text):
             return ""
@@ -82,7 +82,7 @@ class PromptCollector:
         self._pieces[event.path] = event.text
         pieces = [piece for piece in self._pieces.values() if piece is not None]
         if len(pieces) == len(self._pieces):
-            prompt, self._pieces = "".join(pieces), {}
+            prompt, self._pieces = without_completion("".join(pieces)), {}
             if self._prompts and self._prompts[0].text == self._goal:
                 self._replace_first(prompt)
             self._goal = quoted_goal(prompt) or prompt

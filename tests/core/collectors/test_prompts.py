@@ -6,14 +6,16 @@ import pytest
 
 from cockpit.core.collect import Collector
 from cockpit.core.collectors.prompts import EARLIER_KEPT, EARLIER_KEPT_OF_ONE, PROMPTS_KEPT
-from cockpit.core.continuation import Succession, continuation
+from cockpit.core.continuation import Succession, continuation, first_prompt
 from cockpit.core.facts import Constraint, Prompt, Summary
+from cockpit.core.prompt_files import IN_A_FILE
 from cockpit.core.request import request
 from cockpit.core.session import (
     AwaySummarized,
     Compacted,
     DocumentShown,
     Interrupted,
+    PromptFileTaken,
     PromptQueued,
     UserSaid,
 )
@@ -43,6 +45,16 @@ def test_what_cockpit_writes_is_no_prompt_of_the_user() -> None:
         PromptQueued(request("/w/draft.md", "tool")),
     )
     assert facts.prompts == (Prompt(1, "Count the files"),)
+
+
+@pytest.mark.parametrize("in_a_file", [False, True])
+def test_the_line_about_the_end_of_the_job_is_not_of_the_user(in_a_file: bool) -> None:
+    file = f"/state/prompts/api-1/prompt-{1:016x}.md"
+    prompt = first_prompt("Never push. Count the files.", "HANDOFF: COMPLETE")
+    whole = (UserSaid(IN_A_FILE.format(file)), PromptFileTaken(file, prompt + "\n"))
+    facts = facts_of(*(whole if in_a_file else (UserSaid(prompt),)))
+    assert facts.goal == "Never push. Count the files."
+    assert facts.prompts == (Prompt(1, "Never push. Count the files."),)
 
 
 def test_the_goal_of_a_successor_is_the_one_its_first_prompt_quotes() -> None:
