@@ -24,8 +24,6 @@ ANSWERS = {
 """The command that answers each kind of need. All other kinds are answered in the agent's pane, or
 as dialogs."""
 DIALOGS = ("permission", "question")
-ANSWERED = ("claude",)
-"""The CLIs whose dialogs cockpit recognises."""
 
 
 class Verdict(StrEnum):
@@ -73,7 +71,7 @@ def _has_failed(row: AgentStatus, needs: Needs) -> bool:
 def answer_command(row: AgentStatus, needs: Needs) -> str:
     """Return the command with which the user answers an agent's need."""
     command = ANSWERS.get(needs.kind, "cockpit attach {name}")
-    if needs.kind in DIALOGS and row.runtime in ANSWERED:
+    if needs.kind in DIALOGS and needs.answerable:
         command = "cockpit answer {name}"
     handoff = row.handoff.id if row.handoff else row.name
     return command.format(name=row.name, handoff=handoff)

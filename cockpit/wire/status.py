@@ -57,6 +57,9 @@ class Needs(Wire):
     """The tool that needs permission; null unless `kind` is `permission`."""
     command: str | None = None
     """The tool's input without secrets, perhaps in several lines; null like `tool`."""
+    answerable: bool | None = None
+    """Whether the open dialog can be answered without the pane; null unless `kind` is `permission`
+    or `question`."""
     resets_at: str | None = None
     """When the usage limit resets, RFC 3339; null if unknown, or without a usage limit."""
     due: str | None = None

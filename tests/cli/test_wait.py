@@ -13,7 +13,7 @@ from cockpit.wire.status import Needs, State, Status
 from tests.client.memory import MemoryClient
 from tests.tui.scene import agent
 
-NEEDS = Needs(kind="permission", detail="Bash rm -rf build")
+NEEDS = Needs(kind="permission", detail="Bash rm -rf build", answerable=True)
 
 
 def fleet(**states: State) -> MemoryClient:
@@ -88,8 +88,9 @@ def test_a_handoff_counts_from_the_beginning_of_the_wait() -> None:
 def test_every_need_has_a_command_that_answers_it() -> None:
     row = agent("api", handoff=None)
     assert answer_command(row, NEEDS) == "cockpit answer api"
-    gemini = agent("api", runtime="gemini", handoff=None)
-    assert answer_command(gemini, NEEDS) == "cockpit attach api"
+    for answerable in (False, None):
+        elsewhere = NEEDS.model_copy(update={"answerable": answerable})
+        assert answer_command(row, elsewhere) == "cockpit attach api"
     assert answer_command(row, Needs(kind="trust", detail="x")) == "cockpit attach api"
     assert "approve api" in answer_command(row, Needs(kind="review", detail="x"))
     assert set(GOALS) == {"done", "idle", "needs-you", "handoff"}

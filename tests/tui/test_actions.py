@@ -196,6 +196,10 @@ def test_the_key_line_names_what_a_key_does_for_the_selected_agent() -> None:
         update={"needs": api.needs.model_copy(update={"kind": "permission"})}
     )
     assert titles(there)["approve"] == "answer"
+    there.agents["api"] = api.model_copy(
+        update={"needs": api.needs.model_copy(update={"kind": "question", "answerable": False})}
+    )
+    assert titles(there)["approve"] == "show"
     at = api.handoff.model_copy(update={"snoozed_until": "2026-07-09T12:51:00Z"})
     there.agents["api"] = api.model_copy(update={"needs": None, "handoff": at})
     assert titles(there)["snooze"] == "ask now"

@@ -32,7 +32,7 @@ def need(agent: Agent, monotonic: float) -> Needs | None:
         began = agent.session.created if agent.session else None
         return Needs(kind="trust", detail=agent.troubles.dialog, since=_time(began))
     if agent.alive and conduct.turn is Turn.DIALOG and conduct.dialog:
-        return _dialog(conduct.dialog, heard_at(agent, conduct.since))
+        return _dialog(agent, conduct.dialog, heard_at(agent, conduct.since))
     asked = _question(agent, monotonic)
     if asked:
         return asked
@@ -106,13 +106,14 @@ def _broken(broken: TurnBroken) -> str:
     return f"the API failed: {why}. Its turn was interrupted; send a prompt to continue"
 
 
-def _dialog(dialog: DialogOpened, since: str | None) -> Needs:
+def _dialog(agent: Agent, dialog: DialogOpened, since: str | None) -> Needs:
     return Needs(
         kind=dialog.kind,
         detail=safe_line(dialog.detail, 300),
         since=since,
         tool=safe_line(dialog.tool, 60) or None,
         command=safe_text(dialog.command, LONGEST_COMMAND) or None,
+        answerable=bool(agent.runtime.capabilities.answers),
     )
 
 

@@ -188,6 +188,8 @@ def _step(agent: AgentStatus, needs: Needs, key_of: KeyOf) -> str:
         return f"The limit resets at {at}; then send it a prompt."
     if needs.kind == "failed" and agent.pane is None:
         return f"{press_key(key_of, 'start')} in the list of agents to start it again."
+    if needs.answerable is False:
+        return f"{press_key(key_of, 'inbox.open')} to answer in its pane."
     return _usual_step(needs.kind, key_of)
 
 

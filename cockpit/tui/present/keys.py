@@ -14,7 +14,7 @@ from cockpit.tui.keys.reasons import DIALOGS
 from cockpit.tui.present import words
 from cockpit.tui.present.span import Span, merged
 from cockpit.tui.state.model import Model
-from cockpit.wire.status import AgentStatus
+from cockpit.wire.status import AgentStatus, Needs
 
 KEPT_LONGEST = (
     "approve", "document", "refuse", "attach", "enter", "edit", "next-file", "next", "snooze",
@@ -49,8 +49,13 @@ def _retitled(action: Action, agent: AgentStatus | None) -> Action:
     if action.id in {"snooze", "review.snooze"} and agent.is_snoozed:
         return replace(action, title="ask now")
     if action.id == "approve" and agent.needs and agent.needs.kind in DIALOGS:
-        return replace(action, title="answer")
+        return replace(action, title=dialog_title(agent.needs))
     return action
+
+
+def dialog_title(needs: Needs | None) -> str:
+    """Return what the key for an open dialog does: an older host does not know `answerable`."""
+    return "show" if needs is not None and needs.answerable is False else "answer"
 
 
 def _is_out_of_reach(model: Model) -> bool:

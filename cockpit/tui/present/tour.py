@@ -72,7 +72,10 @@ def _of_dialog(
         return None
     press = _press(agent, selected)
     key = _key("approve", keys)
-    if agent.needs.kind == "permission":
+    if agent.needs.answerable is False:
+        does = "has a question" if agent.needs.kind == "question" else "asks to run a command"
+        text = f"{does}: {press} {_key('attach', keys)} to answer it in its pane."
+    elif agent.needs.kind == "permission":
         text = f"asks to run a command: {press} {key} to read it and answer here, not in its pane."
     else:
         text = f"has a question: {press} {key} to answer it here, not in its pane."

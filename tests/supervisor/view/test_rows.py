@@ -184,6 +184,10 @@ def test_a_permission_says_which_tool_wants_to_do_what_and_since_when(agent: Age
     wanted = need(agent, 100.0)
     assert wanted is not None
     assert (wanted.tool, wanted.command) == ("Bash", "make \\\n  all")
+    assert wanted.answerable is True
+    agent.runtime = runtime("codex", agent.directory)
+    assert (needed := need(agent, 100.0)) is not None
+    assert needed.answerable is False
     assert wanted.since == "1970-01-01T00:00:03Z"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from rich.cells import cell_len
@@ -22,7 +23,7 @@ HELD = [
 ]
 
 
-def needing(name: str, kind: NeedKind, since: str | None = None, **fields: str) -> AgentStatus:
+def needing(name: str, kind: NeedKind, since: str | None = None, **fields: Any) -> AgentStatus:
     needs = Needs(kind=kind, detail=f"{name} waits", since=since, **fields)
     return agent(name, "needs_you", needs=needs)
 
@@ -141,6 +142,9 @@ def test_the_next_step_names_the_users_own_keys() -> None:
     )
     assert step("resume").startswith("Press F9 in the list of agents")
     assert step("review").startswith("Choose \u201cOpen\u201d with Ctrl-P to read the document")
+    pane_only = needing("api", "question", answerable=False)
+    (item,) = items([pane_only], key_of={**own, "inbox.open": "Enter"}.__getitem__)
+    assert item.step == "Press Enter to answer in its pane."
     gone = needing("api", "failed").model_copy(update={"pane": None})
     assert items([gone], key_of=lambda action: own[action])[0].step.startswith(
         "Press v in the list"

@@ -48,6 +48,20 @@ def asking(kind: NeedKind, about: str) -> AgentStatus:
     return agent("weeks", "needs_you", needs=Needs(kind=kind, detail=about, command=command))
 
 
+@pytest.mark.parametrize(
+    ("kind", "does"),
+    [("permission", "asks to run a command"), ("question", "has a question")],
+)
+def test_a_dialog_that_cockpit_does_not_recognise_is_answered_in_the_pane(
+    kind: NeedKind, does: str
+) -> None:
+    there = asking(kind, "x")
+    assert there.needs is not None
+    needs = there.needs.model_copy(update={"answerable": False})
+    text = said(there.model_copy(update={"needs": needs}), selected="weeks")
+    assert text.startswith(f"weeks {does}: press Enter to answer it in its pane.")
+
+
 def test_a_dialog_is_answered_with_the_same_key_and_not_in_the_pane() -> None:
     permission, question = asking("permission", "python3 -c 1"), asking("question", "Where?")
     text = said(permission, selected="weeks")

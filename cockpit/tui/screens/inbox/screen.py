@@ -26,6 +26,7 @@ from cockpit.tui.keys.reasons import DIALOGS, press
 from cockpit.tui.present import inbox
 from cockpit.tui.present.detail import rule
 from cockpit.tui.present.inbox import Item
+from cockpit.tui.present.keys import dialog_title
 from cockpit.tui.present.outage import remedy
 from cockpit.tui.present.span import Span
 from cockpit.tui.screens.base_screen import BaseScreen
@@ -179,7 +180,8 @@ class InboxScreen(BaseScreen):
         kind = self.item.kind if self.item else ""
         titles: dict[str, str] = {"inbox.open": "pane"} if self._agent() else {}
         if kind in DIALOGS:
-            titles["inbox.answer"] = "answer"
+            agent = self._agent()
+            titles["inbox.answer"] = dialog_title(agent.needs if agent else None)
         elif kind in HANDOFFS:
             wake = {"inbox.snooze": "ask now"} if kind == "snoozed" else {}
             titles = {"inbox.answer": "approve", "inbox.refuse": "refuse",
