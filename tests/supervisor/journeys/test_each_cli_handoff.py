@@ -6,11 +6,13 @@ What only one CLI does is in the file of that CLI; a whole flight is in `test_ea
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
 
 from cockpit.adapters.agents.own_command import SERVER
+from cockpit.core.errors import NotNow
 from cockpit.demo.conversation import Reply, Request, TokenCount, ToolCall
 from cockpit.demo.model import Answer
 from cockpit.wire.verbs import Approve, Handoff
@@ -224,8 +226,10 @@ async def test_a_request_does_not_reach_a_subagent(
         await cockpit.start()
         agent = supervisor.fleet.agent("api")
         await cockpit.until(lambda _: agent.session_state.conduct.subagents, within=SLOW)
-        # opencode counts tokens after the subagent, so no threshold is crossed before its end.
-        await cockpit.ask(Handoff(name="api"))
+        # opencode counts tokens after the subagent, so no threshold is crossed before its end. With
+        # Copilot, a threshold may have begun the handoff already, which waits as well.
+        with suppress(NotNow):
+            await cockpit.ask(Handoff(name="api"))
         tokens = flown.counted(70_000)  # not the subagent's
         await cockpit.until(lambda row: row.context.tokens == tokens, within=SLOW)
         await cockpit.until(swapped, within=SLOW)
