@@ -28,8 +28,8 @@ def _steps(agent: AgentStatus) -> str:
     then = "Then its session ends and a new one starts in the same directory."
     if successor := _successor(agent):
         then = (
-            f"Then its session ends and a new one starts in the same directory, in {successor} "
-            "(setting `successor`)."
+            "Then its session ends and a new one starts in the same directory, in "
+            f"{successor} (setting `successor`) if that CLI can start."
         )
     if agent.mode == "auto":
         return f"{writes} {then}"

@@ -24,7 +24,7 @@ SERVER = BackgroundStatus(id="b1", type="shell", command="npm run dev")
         ({"context": context(tokens=None)}, "The handoff costs a turn of this session", "tokens"),
         ({"context": context(tokens=142_000)}, "a turn at 142k tokens", "of this session"),
         ({"runtime": "command"}, "cockpit writes a handoff document", "The agent writes"),
-        ({"configured_successor": "codex"}, "in codex (setting `successor`)", "None"),
+        ({"configured_successor": "codex"}, "in codex (setting `successor`) if", "None"),
     ],
 )
 def test_only_what_is_known_is_said(changes: dict[str, Any], said: str, unsaid: str) -> None:
