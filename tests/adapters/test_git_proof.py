@@ -15,7 +15,7 @@ import pytest
 
 from cockpit.adapters.git.worktrees import Git
 from cockpit.config.kernel import USES_LINUX
-from cockpit.core.errors import CockpitError, Failed
+from cockpit.core.errors import CockpitError, Failed, NotNow
 from tests.adapters import test_git_salvage
 from tests.adapters.test_git_salvage import commit, nobody, remove, restored, run, seen
 from tests.faults import kernel_log, power
@@ -78,8 +78,14 @@ def test_a_store_that_leads_into_the_worktree_refuses_the_removal(
     path = path.parent if what == "folder" else path
     path.rename(tree / "moved")
     path.symlink_to(tree / "moved")
-    with pytest.raises(Failed, match="does not contain all of"):
+    with pytest.raises((Failed, NotNow)) as refused:
         remove(repository)
+    if what == "folder" and len(list((tree / "moved").iterdir())) > 1:
+        # An object that was saved has an id with the same two first digits, so git wrote it into
+        # the worktree. This happens once in some hundred runs: the id depends on the time.
+        assert refused.match("was changed during the removal|does not contain all of")
+    else:
+        assert refused.match("does not contain all of")
     assert (tree / "notes").read_text() == "mine\n"
 
 

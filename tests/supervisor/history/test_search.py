@@ -35,7 +35,10 @@ async def test_what_was_sealed_is_found_with_its_line_also_when_its_file_is_gone
         assert found.outcome is None
         assert "Count the steps" in (found.found or "")
         assert await search(search='count "nowhere') == []
-        assert await search("api", search="\x00 ") == await search("api")
+        # The counts of the live session can change between the two.
+        both = [await search("api", search="\x00 "), await search("api")]
+        listed, all_of_it = ([each.sessions[0].handoffs for each in chains] for chains in both)
+        assert listed == all_of_it
 
         await cockpit.ask(Refuse(name="api"))
         await cockpit.until(lambda row: row.handoff is None)
