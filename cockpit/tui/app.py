@@ -18,6 +18,7 @@ from textual.events import Event, Key
 from textual.filter import LineFilter, Monochrome, NoColor
 from textual.notifications import SeverityLevel
 from textual.screen import Screen
+from textual.theme import Theme
 
 from cockpit.client.client import Supervisor
 from cockpit.client.joined_client import JoinedClient
@@ -99,7 +100,9 @@ class CockpitApp(App[bool]):
         settings: Settings | None = None,
     ) -> None:
         """`settings` are the initial settings."""
-        self._ui = ui  # before Textual asks for the colours
+        # Before Textual asks for the colours.
+        self._ui = ui
+        self._generated: tuple[Theme, dict[str, str]] | None = None
         super().__init__()
         self.animation_level = "none"
         self.burst: Burst | None = None
@@ -219,8 +222,11 @@ class CockpitApp(App[bool]):
         return themes.defaults(self.current_theme.to_color_system().generate())
 
     def get_css_variables(self) -> dict[str, str]:
-        variables = super().get_css_variables()
-        return themes.with_few_colours(variables) if self.is_low else variables
+        # Every widget that draws lines asks for them, and to generate them takes a millisecond.
+        if not self._generated or self._generated[0] is not self.current_theme:
+            self._generated = self.current_theme, super().get_css_variables()
+        variables = self._generated[1]
+        return themes.with_few_colours(variables) if self.is_low else dict(variables)
 
     def get_default_screen(self) -> Screen[None]:
         return FleetScreen(self.model, self._client, self._ui, self._memory)

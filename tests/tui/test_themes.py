@@ -10,6 +10,7 @@ from typing import Any, Protocol, get_args
 
 import pytest
 from textual.color import Color
+from textual.design import ColorSystem
 from textual.theme import BUILTIN_THEMES
 
 from cockpit.tui.present.row import row_of
@@ -193,3 +194,22 @@ async def test_every_role_has_a_colour_in_every_theme(fly: Fly) -> None:
             flight.app.theme = name
             palette = Palette(flight.app.get_css_variables())
             assert all(palette.style(role).color for role in ROLES), name
+
+
+async def test_the_colours_of_a_theme_are_generated_once(
+    fly: Fly, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each widget asks for them: to generate them every time was a hundredth of a cold start."""
+    generate, generated = ColorSystem.generate, list[str]()
+
+    def count(system: ColorSystem) -> dict[str, str]:
+        colours = generate(system)
+        generated.append(colours["primary"])
+        return colours
+
+    monkeypatch.setattr(ColorSystem, "generate", count)
+    async with fly(scene(), theme="night") as flight:
+        flight.app.theme = "day"
+        await flight.pilot.pause()
+        assert len(generated) == 2 * len(set(generated)), "once for itself, once for our defaults"
+        assert flight.app.get_css_variables()["primary"] == generated[-1]
