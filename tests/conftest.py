@@ -75,16 +75,20 @@ def pytest_collection() -> Generator[None, object, object]:
         return (yield)
     finally:
         gc.freeze()
-        gc.set_threshold(20_000, 20, 20)
+        gc.set_threshold(100_000, 20, 20)
         gc.enable()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests that start real programs are the slow ones: each worker begins with some of them."""
+    """Tests that start real programs are the slow ones: as many workers as there are cores begin
+    with some of them.
+    """
     if worker := getattr(config, "workerinput", None):
+        workers = worker["workercount"]
         items[:] = slow_first(
             items,
-            worker["workercount"],
+            workers,
+            min(workers, os.cpu_count() or 1),
             lambda test: any(map(test.get_closest_marker, ("tmux", "claude"))),
         )
 

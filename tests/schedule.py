@@ -8,19 +8,23 @@ from typing import TypeVar
 Test = TypeVar("Test")
 
 
-def slow_first(tests: Sequence[Test], workers: int, is_slow: Callable[[Test], bool]) -> list[Test]:
-    """Order the tests so that each worker begins with slow ones, and quick ones fill the end.
+def slow_first(
+    tests: Sequence[Test], workers: int, slow_workers: int, is_slow: Callable[[Test], bool]
+) -> list[Test]:
+    """Order the tests so that some workers begin with slow ones, and quick ones fill the end.
 
     `--dist worksteal` gives each worker an equal number of tests that follow each other; whoever is
     done takes over the last ones of another. If those are slow, the other workers wait for them.
+    Slow tests start real programs and wait for them. `slow_workers` is how many workers begin with
+    them: the others compute meanwhile, so that no core is idle.
     Slow tests of one file stay together, because four real CLIs at once are slower than one.
     """
     slow = [test for test in tests if is_slow(test)]
     quick = [test for test in tests if not is_slow(test)]
     ordered: list[Test] = []
-    for left in range(workers, 0, -1):
-        size = (len(slow) + len(quick)) // left
-        first = len(slow) // left
+    for worker in range(workers):
+        size = (len(slow) + len(quick)) // (workers - worker)
+        first = len(slow) // (slow_workers - worker) if worker < slow_workers else 0
         rest = max(0, size - first)
         ordered += slow[:first] + quick[:rest]
         del slow[:first], quick[:rest]
