@@ -41,6 +41,11 @@ def test_pull_requests_run_tests_and_build_site_and_wheel() -> None:
     assert wanted <= run
 
 
+def test_the_tests_run_on_each_supported_system() -> None:
+    systems = {job["runs-on"].split("-")[0] for file in WORKFLOWS for job in jobs(file)}
+    assert systems == {"ubuntu", "macos"}
+
+
 def jobs(file: Path) -> list[dict[str, Any]]:
     found: dict[str, dict[str, Any]] = yaml.safe_load(file.read_text())["jobs"]
     return list(found.values())
