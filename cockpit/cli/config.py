@@ -130,7 +130,7 @@ def _threshold_tables(settings: Settings) -> Iterator[str]:
 def _threshold_lines(agent: AgentDefaults, runtime: Runtime) -> Iterator[str]:
     override = agent.context.override
     for window in (override,) if override else _windows(agent, runtime):
-        compacts_at = runtime.compacts_at(window, {**os.environ, **agent.env})
+        compacts_at = runtime.compaction_rule({**os.environ, **agent.env}).compacts_at(window)
         compacts = f", the CLI compacts at {compacts_at:,} (computed)" if compacts_at else ""
         yield f"  window {window:,}{compacts}"
         own_marks = marks(thresholds(agent.context), window, compacts_at)

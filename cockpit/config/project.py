@@ -47,6 +47,17 @@ def repository_root(folder: Path) -> Path | None:
     return None
 
 
+def folder_in_worktree(worktree: Path, directory: Path) -> Path:
+    """Return the folder of a worktree that corresponds to a directory of the original checkout.
+
+    It need not exist. The worktree itself, if the directory is in no checkout or in the worktree.
+    """
+    root = repository_root(directory)
+    if root is None or root == worktree:
+        return worktree
+    return worktree / directory.relative_to(root)
+
+
 def is_checkout(folder: Path) -> bool:
     """Return whether a checkout starts here: `.git` is, or points at, a git directory."""
     mark = folder / ".git"

@@ -43,6 +43,8 @@ class AgentRecord:
     """How the agent's last process ended, as text; None while a process is running."""
     gave_up: str | None = None
     """Why the agent was not started again, if the user has to act."""
+    folder: str | None = None
+    """The folder of the worktree that corresponds to `directory`; None without a worktree."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from enum import StrEnum
 from pathlib import Path
@@ -30,6 +30,19 @@ class Program:
     version: str
     bundled: bool = False
     """The CLI is the copy inside claude-agent-sdk."""
+
+
+@dataclass(frozen=True, slots=True)
+class CompactionRule:
+    """The CLI's formula for automatic compaction, with the settings of one session."""
+
+    compacts_at: Callable[[int], int | None]
+    """Returns the token count at which the CLI compacts, for a window; None for never."""
+    settings: str = ""
+    """The settings that affect `compacts_at`; equal strings mean equal results."""
+
+
+NO_COMPACTION = CompactionRule(lambda window: None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,11 +188,8 @@ class Runtime(Protocol):
     def window(self, model: str | None, environment: Mapping[str, str]) -> Window:
         """Return the window of a model from the table, or an assumed window."""
 
-    def compacts_at(self, window: int, environment: Mapping[str, str]) -> int | None:
-        """Return the token count at which the CLI compacts, by its formula; None for never."""
-
-    def compaction_settings(self, environment: Mapping[str, str]) -> str:
-        """Return the settings that affect `compacts_at`; equal strings mean equal results."""
+    def compaction_rule(self, environment: Mapping[str, str]) -> CompactionRule:
+        """Read the settings of automatic compaction, as the CLI does when it starts."""
 
     def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
         """Return the CLI's status of this process; None if there is no status file."""

@@ -17,7 +17,14 @@ from cockpit.core.reading import Confidence, Window
 from cockpit.core.session import SessionEvent, Skipped
 from cockpit.core.tool_names import ToolNames
 from cockpit.ports.panes import Launch, Screen
-from cockpit.ports.runtimes import Aside, Program, SessionOrder, Signal
+from cockpit.ports.runtimes import (
+    NO_COMPACTION,
+    Aside,
+    CompactionRule,
+    Program,
+    SessionOrder,
+    Signal,
+)
 
 SHELL = "/bin/sh"
 PROMPT_FILE = "{prompt_file}"
@@ -107,8 +114,8 @@ class Command(RuntimeDefaults):
     def window(self, model: str | None, environment: Mapping[str, str]) -> Window:
         return Window(0, Confidence.UNKNOWN)
 
-    def compacts_at(self, window: int, environment: Mapping[str, str]) -> int | None:
-        return None
+    def compaction_rule(self, environment: Mapping[str, str]) -> CompactionRule:
+        return NO_COMPACTION
 
     def moments(self, signal: Signal) -> Sequence[Moment]:
         return ()

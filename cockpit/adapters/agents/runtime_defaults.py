@@ -23,9 +23,6 @@ class RuntimeDefaults:
     """The optional methods of `ports.Runtime`. Methods that every CLI must answer are not here, so
     that mypy finds a missing one."""
 
-    def compaction_settings(self, environment: Mapping[str, str]) -> str:
-        return ""
-
     def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
         return None
 

@@ -231,6 +231,11 @@ def m018_day_costs(database: sqlite3.Connection) -> None:
     )
 
 
+def m019_folders(database: sqlite3.Connection) -> None:
+    """Add the column with the folder in which an agent works within its worktree."""
+    database.execute("alter table seats add column folder text")
+
+
 MIGRATIONS: tuple[Migration, ...] = (
     m001_first,
     m002_ended,
@@ -250,4 +255,5 @@ MIGRATIONS: tuple[Migration, ...] = (
     m016_dialog_bodies,
     m017_chosen_modes,
     m018_day_costs,
+    m019_folders,
 )

@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from enum import StrEnum
-from functools import cache
 from pathlib import Path
 
 from cockpit.adapters.transcripts.tail import Tail
-from cockpit.config.project import repository_root
 from cockpit.config.schema import AgentSettings, ContextSettings
 from cockpit.config.thresholds import thresholds
 from cockpit.core import bands
@@ -205,6 +203,7 @@ class Agent:
         """
         self.session_state = self._new_session(tail)
         self.session_state.opened_at = opened_at
+        self.session_state.compaction_rule = self.runtime.compaction_rule(self.environment)
         self.exit = None
         self.troubles.failed.clear()
         self.progress.forget_decision()
@@ -249,7 +248,7 @@ class Agent:
         window = self.session_state.gauge.window.tokens
         if self.session_state.compacts_at is not None:
             return self.session_state.compacts_at
-        return self.runtime.compacts_at(window, self.environment) if window else None
+        return self.session_state.compaction_rule.compacts_at(window) if window else None
 
     @property
     def compaction_point(self) -> tuple[int | None, PointSource | None]:
@@ -358,20 +357,19 @@ class Agent:
 
         With a worktree, the folder in the worktree that corresponds to the configured directory.
         """
-        if not self.record.worktree:
-            return Path(self.record.directory)
-        return within(self.record.worktree, self.record.directory)
+        record = self.record
+        return Path(record.folder or record.worktree or record.directory)
+
+    def set_directory(self, directory: str) -> AgentRecord:
+        """Change the configured directory, as `change`.
+
+        An existing worktree's folder for another directory is unknown until the next job begins:
+        until then it is the worktree itself.
+        """
+        folder = self.record.folder if directory == self.record.directory else None
+        return self.change(directory=directory, folder=folder)
 
     def change(self, **changes: object) -> AgentRecord:
         """Change fields of the agent's record in memory and return the record; does not save it."""
         self.record = replace(self.record, **changes)  # type: ignore[arg-type]
         return self.record
-
-
-@cache
-def within(worktree: str, directory: str) -> Path:
-    """Return the folder of a worktree that corresponds to a directory of the original checkout."""
-    root = repository_root(Path(directory))
-    if root is None or root == Path(worktree):
-        return Path(worktree)
-    return Path(worktree) / Path(directory).relative_to(root)

@@ -55,12 +55,11 @@ def key_of(agent: Agent) -> str | None:
     session_state, window = agent.session_state, agent.session_state.gauge.window.tokens
     if not session_state.model or not window or not agent.has_readings:
         return None
-    settings = agent.runtime.compaction_settings(agent.environment)
     parts = (
         agent.runtime.name,
         session_state.model,
         session_state.version or "",
         str(window),
-        settings,
+        session_state.compaction_rule.settings,
     )
     return "|".join(parts)

@@ -19,7 +19,7 @@ from typing import Any
 
 from cockpit.adapters.process.environments import Environments
 from cockpit.config.loaded import Loaded
-from cockpit.config.project import is_there
+from cockpit.config.project import folder_in_worktree, is_there
 from cockpit.config.read import load
 from cockpit.config.return_keys import return_keys
 from cockpit.config.schema import AgentSettings
@@ -244,7 +244,7 @@ class Fleet:
             agent.runtime = runtime
         agent.change(settings=self._plain(settings), config_file=record.config_file)
         if agent.record.session is None:
-            agent.change(directory=record.directory)
+            agent.set_directory(record.directory)
         self._save(agent)
         return agent
 
@@ -357,7 +357,7 @@ class Fleet:
                 settings = AgentSettings.model_validate(
                     {**record.settings, "env": env, "hooks": hooks}
                 )
-                agent = self._new(record, settings)
+                agent = self._new(_with_folder(record), settings)
             except (ValueError, CockpitError) as wrong:
                 self._dependencies.event_log.record(
                     Plain("agent.not_understood"),
@@ -402,6 +402,14 @@ def plain(settings: AgentSettings, environment: Mapping[str, str]) -> dict[str, 
         redactor = Redactor(secret_values({**environment, **settings.env}))
         held["prompt"] = redactor.redact(prompt).text
     return held
+
+
+def _with_folder(record: AgentRecord) -> AgentRecord:
+    """Add the folder that a version without `folder` left out."""
+    if record.worktree is None or record.folder is not None:
+        return record
+    folder = folder_in_worktree(Path(record.worktree), Path(record.directory))
+    return replace(record, folder=str(folder))
 
 
 def _hooks_of(settings: AgentSettings) -> dict[str, str]:

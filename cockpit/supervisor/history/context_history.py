@@ -128,7 +128,7 @@ class ContextHistory:
 def _read(
     agent: Agent, runtime: Runtime, points: Sequence[Point], window: Window, most: int
 ) -> dict[str, object]:
-    formula = runtime.compacts_at(window.tokens, agent.environment)
+    formula = runtime.compaction_rule(agent.environment).compacts_at(window.tokens)
     # The observed compactions are those of the agent's current CLI.
     is_current = runtime.name == agent.runtime.name
     seen = agent.session_state.compaction.seen_point if is_current else SeenPoint()

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from cockpit.config.project import repository_root
+from cockpit.config.project import folder_in_worktree, repository_root
 from cockpit.core.errors import BadUsage, CockpitError
 from cockpit.core.events import AgentRegained, AgentUnowned
 from cockpit.core.handoff.states import Outcome
@@ -128,7 +128,10 @@ def _save_process(
     elsewhere = str(origin.directory) != agent.record.directory
     # The agent may work in a subfolder of its worktree.
     top = repository_root(origin.directory) or origin.directory
-    agent.change(run=origin.marker, wanted=True, worktree=str(top) if elsewhere else None)
+    agent.change(run=origin.marker, wanted=True, worktree=None, folder=None)
+    if elsewhere:
+        folder = folder_in_worktree(top, Path(agent.record.directory))
+        agent.change(worktree=str(top), folder=str(folder))
     store = dependencies.store
     known = store.session_of_run(origin.marker)
     if session is not None and (known is None or session not in (known.id, known.cli_id)):

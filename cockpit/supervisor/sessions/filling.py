@@ -43,6 +43,7 @@ def filling(
         return None
     settings, environment = fleet.loaded.settings.defaults.context, dependencies.environment
     window = reading.window(settings.override, environment)
-    compacts_at = dependencies.runtimes(runtime).compacts_at(window.tokens, environment)
+    rule = dependencies.runtimes(runtime).compaction_rule(environment)
+    compacts_at = rule.compacts_at(window.tokens)
     marks = bands.marks(thresholds(settings), window.tokens, compacts_at)
     return Filling(reading.tokens, window, compacts_at, marks)

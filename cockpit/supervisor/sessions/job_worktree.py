@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+from cockpit.config.project import folder_in_worktree
 from cockpit.core.errors import BadUsage
 from cockpit.core.exclusion import exclusion
 from cockpit.ports.worktrees import Worktree
@@ -25,7 +28,9 @@ class JobWorktree:
         worktrees = self._dependencies.worktrees
         place = await find_place(worktrees, agent.settings, job)
         if place is None:
-            self._dependencies.store.save_agent(agent.change(worktree=None, branch=None))
+            self._dependencies.store.save_agent(
+                agent.change(worktree=None, branch=None, folder=None)
+            )
             return None
         await self._neighbours.refuse_nesting(agent, place.root)
         made = await worktrees.ensure(
@@ -35,7 +40,11 @@ class JobWorktree:
             inner = place.folder.relative_to(place.root)
             await worktrees.keep_out(place.root, exclusion(inner.parts))
         self._dependencies.store.save_agent(
-            agent.change(worktree=str(made.directory), branch=made.branch)
+            agent.change(
+                worktree=str(made.directory),
+                branch=made.branch,
+                folder=str(folder_in_worktree(made.directory, Path(agent.record.directory))),
+            )
         )
         wanted = agent.settings.worktree
         if made.created and not (wanted.setup or wanted.copy_files):

@@ -71,7 +71,7 @@ class Starter:
         """
         settings, file = self.settings.combined(name, asked, in_place=in_place, loaded=loaded)
         agent = self._fleet.take_up(settings, file)
-        self._dependencies.store.save_agent(agent.change(directory=str(settings.directory)))
+        self._dependencies.store.save_agent(agent.set_directory(str(settings.directory)))
         return agent
 
     async def check_program(self, settings: AgentSettings) -> None:

@@ -282,7 +282,7 @@ def test_readings(one: Case) -> None:
     assert (meter.tokens is not None) is can
     known = one.runtime.window("a model of tomorrow", one.order.environment)
     assert (known.confidence is not Confidence.UNKNOWN) is can
-    compacts_at = one.runtime.compacts_at(200_000, one.order.environment)
+    compacts_at = one.runtime.compaction_rule(one.order.environment).compacts_at(200_000)
     assert (compacts_at is not None) is can
     assert not can or 0 < (compacts_at or 0) < 200_000
 

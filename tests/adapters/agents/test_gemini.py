@@ -220,10 +220,10 @@ def test_it_compacts_at_half_the_window_or_where_the_user_says(
     assert (window.tokens, window.confidence) == (1_048_576, Confidence.DERIVED)
     assert gemini.window("gemma-4-31b-it", order.environment).tokens == 256_000
     assert gemini.window("lab", order.environment).confidence is Confidence.ASSUMED
-    assert gemini.compacts_at(window.tokens, order.environment) == 524_288
+    assert gemini.compaction_rule(order.environment).compacts_at(window.tokens) == 524_288
     (own(order) / "settings.json").write_text('{"model": {"compressionThreshold": 0.25}}')
-    assert gemini.compacts_at(window.tokens, order.environment) == 262_144
-    assert gemini.compaction_settings(order.environment) == "0.25"
+    rule = gemini.compaction_rule(order.environment)
+    assert (rule.compacts_at(window.tokens), rule.settings) == (262_144, "0.25")
     assert models.compacts_at(999_999) == 500_000
 
 

@@ -177,10 +177,10 @@ def test_its_window(tmp_path: Path) -> None:
     own = made(tmp_path)
     found = own.window("m", {})
     assert (found.tokens, found.confidence) == (10_000, Confidence.DERIVED)
-    assert own.compacts_at(10_000, {}) == 9_000
+    assert own.compaction_rule({}).compacts_at(10_000) == 9_000
     other = made(tmp_path, window=None, compacts_at=None)
     assert other.window("m", {}).confidence is Confidence.ASSUMED
-    assert other.compacts_at(10_000, {}) is None
+    assert other.compaction_rule({}).compacts_at(10_000) is None
 
 
 def test_each_line_without_an_id_is_a_reply_of_its_own(tmp_path: Path) -> None:

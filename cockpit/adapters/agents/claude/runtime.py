@@ -8,6 +8,7 @@ files.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +50,7 @@ from cockpit.core.tool_names import CLAUDE_TOOLS
 from cockpit.ports.panes import Launch, Screen
 from cockpit.ports.runtimes import (
     Aside,
+    CompactionRule,
     Presence,
     Program,
     Report,
@@ -173,15 +175,11 @@ class Claude(HookedRuntime):
 
         return window(model, environment)
 
-    def compacts_at(self, window: int, environment: Mapping[str, str]) -> int | None:
-        from cockpit.adapters.agents.claude.models import compacts_at
+    def compaction_rule(self, environment: Mapping[str, str]) -> CompactionRule:
+        from cockpit.adapters.agents.claude.models import compaction_settings, compacts_at
 
-        return compacts_at(window, environment)
-
-    def compaction_settings(self, environment: Mapping[str, str]) -> str:
-        from cockpit.adapters.agents.claude.models import compaction_settings
-
-        return compaction_settings(environment)
+        formula = partial(compacts_at, environment=environment)
+        return CompactionRule(formula, compaction_settings(environment))
 
     def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
         return self._presence.read(config_folder(environment), pid)

@@ -41,7 +41,7 @@ from cockpit.core.reading import Window
 from cockpit.core.session import SessionEvent, Skipped
 from cockpit.core.tool_names import ToolNames
 from cockpit.ports.panes import Launch, Screen
-from cockpit.ports.runtimes import Aside, Program, SessionOrder, Signal
+from cockpit.ports.runtimes import Aside, CompactionRule, Program, SessionOrder, Signal
 
 COPILOT_TOOLS = ToolNames(
     cli="GitHub Copilot CLI",
@@ -142,8 +142,8 @@ class Copilot(HookedRuntime):
     def window(self, model: str | None, environment: Mapping[str, str]) -> Window:
         return window(model)
 
-    def compacts_at(self, window: int, environment: Mapping[str, str]) -> int | None:
-        return compacts_at(window)
+    def compaction_rule(self, environment: Mapping[str, str]) -> CompactionRule:
+        return CompactionRule(compacts_at)
 
     def moments(self, signal: Signal) -> Sequence[Moment]:
         return moments(signal)

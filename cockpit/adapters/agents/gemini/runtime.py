@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,7 @@ from cockpit.core.reading import Window
 from cockpit.core.session import SessionEvent, Skipped
 from cockpit.core.tool_names import ToolNames
 from cockpit.ports.panes import Launch, Screen
-from cockpit.ports.runtimes import Aside, Presence, Program, SessionOrder, Signal
+from cockpit.ports.runtimes import Aside, CompactionRule, Presence, Program, SessionOrder, Signal
 
 SCRUBBED = frozenset({"GEMINI_CLI", "GEMINI_CWD", "GEMINI_PROJECT_DIR", "GEMINI_SESSION_ID"})
 """Variables that a Gemini session sets for its commands."""
@@ -179,11 +180,9 @@ class Gemini(HookedRuntime):
     def window(self, model: str | None, environment: Mapping[str, str]) -> Window:
         return window(model)
 
-    def compacts_at(self, window: int, environment: Mapping[str, str]) -> int | None:
-        return compacts_at(window, compaction_share(environment))
-
-    def compaction_settings(self, environment: Mapping[str, str]) -> str:
-        return f"{compaction_share(environment):g}"
+    def compaction_rule(self, environment: Mapping[str, str]) -> CompactionRule:
+        share = compaction_share(environment)
+        return CompactionRule(partial(compacts_at, share=share), f"{share:g}")
 
     def presence_in(self, title: str) -> Presence | None:
         return presence_in(title)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from cockpit.adapters.agents.hook_answers import block
@@ -17,7 +18,7 @@ from cockpit.adapters.agents.opencode.composer import composer_empty
 from cockpit.adapters.agents.opencode.copy_session import ask_copy
 from cockpit.adapters.agents.opencode.first_dialogs import first_dialog
 from cockpit.adapters.agents.opencode.hook_events import moments
-from cockpit.adapters.agents.opencode.models import compacts_at, window
+from cockpit.adapters.agents.opencode.models import SWITCHED_OFF, compacts_at, window
 from cockpit.adapters.agents.opencode.permission_modes import RIGHTS, permission_mode
 from cockpit.adapters.agents.opencode.plugin import FOLDER, plugin_environment
 from cockpit.adapters.agents.opencode.program import find_program
@@ -36,7 +37,7 @@ from cockpit.core.reading import Window
 from cockpit.core.session import SessionEvent, Skipped
 from cockpit.core.tool_names import ToolNames
 from cockpit.ports.panes import Launch, Screen
-from cockpit.ports.runtimes import Aside, Program, SessionOrder, Signal
+from cockpit.ports.runtimes import Aside, CompactionRule, Program, SessionOrder, Signal
 
 OPENCODE_TOOLS = ToolNames(
     cli="opencode",
@@ -137,8 +138,9 @@ class Opencode(HookedRuntime):
     def window(self, model: str | None, environment: Mapping[str, str]) -> Window:
         return window(model)
 
-    def compacts_at(self, window: int, environment: Mapping[str, str]) -> int | None:
-        return compacts_at(window, environment)
+    def compaction_rule(self, environment: Mapping[str, str]) -> CompactionRule:
+        switched = environment.get(SWITCHED_OFF, "")
+        return CompactionRule(partial(compacts_at, environment=environment), switched)
 
     def moments(self, signal: Signal) -> Sequence[Moment]:
         return moments(signal, self.state.absolute() / FOLDER)

@@ -24,7 +24,7 @@ from cockpit.core.reading import Confidence, Window, resolve_window
 from cockpit.core.session import Identified, SessionEvent, Skipped
 from cockpit.core.tool_names import ToolNames
 from cockpit.ports.panes import Launch
-from cockpit.ports.runtimes import Program, SessionOrder
+from cockpit.ports.runtimes import CompactionRule, Program, SessionOrder
 
 FOLDER = "own-runtimes"
 """The folder of all custom runtimes, below the state folder."""
@@ -208,8 +208,9 @@ class OwnProgram(Command):
         size = self.definition.window
         return Window(size, Confidence.DERIVED) if isinstance(size, int) else resolve_window()
 
-    def compacts_at(self, window: int, environment: Mapping[str, str]) -> int | None:
-        return self.definition.compacts_at or None
+    def compaction_rule(self, environment: Mapping[str, str]) -> CompactionRule:
+        tokens = self.definition.compacts_at or None
+        return CompactionRule(lambda window: tokens)
 
     def nearest_mode(self, mode: str, rights: Rights) -> str:
         """Return the mode with the same name, or the program's default. The mode's rights are
