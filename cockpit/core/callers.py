@@ -16,16 +16,16 @@ from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import NotAllowed
 
 LOOK = "look"
-"""The permission to read another agent's data. An agent may always read its own."""
+"""The permission to read another agent's data. An agent may always read its own data."""
 USER_ONLY = frozenset({"answer"})
 """Verbs that neither an agent nor a hook can use, because only the user may answer a dialog."""
 NEVER = USER_ONLY | {
     "load", "down", "adopt", "watch_session", "document_session", "forget", "rename",
     "moved",
 }  # fmt: skip
-"""Verbs that no setting can allow an agent: load a configuration, end the supervisor, those for
-sessions that the user started, those that change the user's list of agents, and those for the user
-only."""
+"""Verbs that no setting can allow an agent to use. These verbs load a configuration, end the
+supervisor, act on sessions that the user started, change the user's list of agents, or are for the
+user only."""
 _ADDRESS = re.compile(r"[0-9A-Fa-f:.]{2,45}(%\w{1,15})?")
 
 
@@ -42,7 +42,7 @@ class Caller:
 
     kind: CallerKind
     name: str = ""
-    """Name of the agent that sent the request, or whose hook sent the request; empty if unknown."""
+    """Name of the agent that sent the request, directly or with a hook; empty if unknown."""
     pid: int = 0
     hook: str = ""
     """Name of the event for which the calling hook runs; empty if the caller is not a hook."""
@@ -51,16 +51,16 @@ class Caller:
     far: str = ""
     """The user's IP address, if the user is connected by SSH."""
     screen: bool = False
-    """The request comes from cockpit's screen."""
+    """Whether the request comes from cockpit's screen."""
     web: str = ""
     """The IP address of the client that sent the request through `cockpit serve`."""
     actor: str = ""
-    """The user as the client names them, such as `ana@laptop`; empty for the supervisor's own user
-    on this machine, and if unknown. Only shown."""
+    """The user's name from the client, such as `ana@laptop`; empty for the supervisor's own user on
+    this machine, and if unknown. Only shown, because the client can send any name."""
 
     @property
     def description(self) -> str:
-        """A noun phrase for events and error messages."""
+        """The caller as a noun phrase, for events and error messages: `agent api`."""
         if self.kind is CallerKind.AGENT:
             return f"agent {self.name}" if self.name else "an agent that is no longer known"
         if self.kind is CallerKind.HOOK:
@@ -98,9 +98,10 @@ def forwarded(caller: Caller, header: str) -> Caller:
 
 
 def named(caller: Caller, header: str, own: str) -> Caller:
-    """Return the caller with the user that the client names. `own` is the supervisor's own user.
+    """Return the caller with the user's name from the client's `From` header.
 
-    The name is only shown, because any program of the user can send this header.
+    A name equal to `own`, the supervisor's own user, is left out. The name is only shown, because
+    any program of the user can send this header.
     """
     actor = actor_of(header)
     if caller.kind is not CallerKind.USER or actor in ("", own):
@@ -109,13 +110,13 @@ def named(caller: Caller, header: str, own: str) -> Caller:
 
 
 def ssh_address(connection: str) -> str:
-    """Return the client's IP address from `SSH_CONNECTION`; empty if it is not an IP address."""
+    """Return the client's IP address from a value of `SSH_CONNECTION`; empty without one."""
     first = connection.split(" ", 1)[0]
     return first if _ADDRESS.fullmatch(first) else ""
 
 
 def refuse_if_ended(caller: Caller, request: str) -> None:
-    """Raise `NotAllowed` for a process that had ended before it was identified.
+    """Raise `NotAllowed` if the calling process ended before cockpit could identify it.
 
     An agent's process can connect, end, and leave the open connection to another process.
     """
@@ -137,14 +138,14 @@ def refuse_unless_allowed(
 ) -> None:
     """Raise `NotAllowed` if the caller may not use the verb.
 
-    `target` is the agent that the verb acts on; None if there is none or it is unknown. `itself`
-    and `others` are the verbs that the user's configuration allows the calling agent, on itself
-    and on others.
+    `target` is the agent that the verb acts on; None for no agent or an unknown one. `itself` and
+    `others` are the verbs that the user's configuration allows the calling agent to use on itself
+    and on other agents.
     """
     refuse_if_ended(caller, "read this" if verb == LOOK else f"use {verb}")
     if caller.kind is CallerKind.HOOK and verb in USER_ONLY:
         raise NotAllowed(
-            f"Refused: {verb} is for the user, and a hook asked",
+            f"Refused: {verb} is for the user, not for hooks",
             f"This command runs inside {caller.description} (process {caller.pid}).",
             "Answer in a terminal or on the screen. To allow a tool without a dialog, use the "
             "CLI's own permission rules.",
@@ -160,7 +161,7 @@ def refuse_unless_allowed(
     setting = "itself" if own else "others"
     allow = f'\nThe user can allow it in cockpit.toml: [agents.may] {setting} = ["{verb}"]'
     raise NotAllowed(
-        f"Refused: {verb} is for the user, and an agent asked",
+        f"Refused: {verb} is for the user, not for agents",
         f"This command runs inside {caller.description} (process {caller.pid}), "
         f"which may not {_verb_phrase(verb, about)}.",
         "Ask the user to do it from their own terminal."

@@ -1,4 +1,4 @@
-"""An open dialog of a CLI: what it asks, its choices, and whether an answer is for this dialog.
+"""An open dialog of a CLI, and the check that pane and hook show the same request.
 
 A pane shows the choices, but may cut off a long command. A hook reports the whole command, but not
 the choices. A dialog can be answered only if both describe the same request.
@@ -16,12 +16,9 @@ from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.moments import DialogOpened
 
 LONGEST_BODY = 60_000
-"""Maximum characters of a request that can be answered.
-
-A longer request could not be shown whole.
-"""
+"""A request with this many characters cannot be answered, because cockpit cannot show all of it."""
 LONGEST_TEXT = 600
-"""Maximum characters of a text that is given with a choice. The pane must show all of it."""
+"""Maximum characters of the user's text for a choice. The pane must show the whole text."""
 REVIEW = "Review your answers"
 """Title of the page that shows the answers to several questions before they are given."""
 PLAN = "Ready to code?"
@@ -31,7 +28,7 @@ FILE_TITLES = frozenset({"Edit file", "Create file", "Overwrite file"})
 FILE_TOOLS = frozenset({"Edit", "Write"})
 QUESTIONS = "AskUserQuestion"
 _REMOVED = re.compile(r"\[REDACTED:[a-z0-9-]{2,24}:[0-9a-f]{4}\]")
-"""A secret that was removed from a hook's report; the pane still shows the secret."""
+"""Matches the replacement of a secret in a hook's report; the pane still shows the secret."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,31 +41,31 @@ class Choice:
     checked: bool | None = None
     """Whether the choice's box is checked; None for a choice without a box."""
     text: Literal["no", "may", "must"] = "no"
-    """Whether the user can, or must, add a text to this choice."""
+    """Whether the user can, or must, add text to this choice."""
 
 
 @dataclass(frozen=True, slots=True)
 class Dialog:
-    """A dialog, as one capture of the pane shows it. Texts are safe to draw."""
+    """A dialog in one capture of the pane. Its texts are safe to draw."""
 
     kind: Literal["permission", "question"]
     title: str
     """The CLI's title, such as `Bash command`; empty if the pane shows only the end."""
     question: str
     choices: tuple[Choice, ...]
-    """In the CLI's order."""
+    """The choices, in the CLI's order."""
     subject: str = ""
-    """What the title is about: the path of a file, or the names of several questions."""
+    """The subject of the title: the path of a file, or the names of several questions."""
     notice: str = ""
     """The CLI's reason for asking; empty without one."""
     body: tuple[str, ...] = ()
-    """The command, diff or answers, in lines as the pane shows them."""
+    """The command, diff or answers, in the pane's lines."""
     highlighted: int | None = None
     """Index of the choice that Enter would choose."""
     cut: bool = False
-    """The pane does not show the beginning."""
+    """Whether the pane does not show the beginning of the dialog."""
     typing: bool = False
-    """The CLI takes keys as text for a choice."""
+    """Whether the CLI treats keys as text for a choice."""
     tool: str = ""
     """The tool that asks, from the hook."""
 
@@ -84,10 +81,9 @@ class OpenDialog:
 
     dialog: Dialog
     seen: Dialog
-    """The dialog as in the pane, without data from the hook."""
+    """The dialog from the pane, without data from the hook."""
     identity: str
-    """Equal only for the same dialog. A dialog that opens again with the same text has another
-    identity."""
+    """The dialog's id. A dialog that opens again with the same text has another id."""
     text: str
     """The whole command, file or plan that needs permission, from the hook; may have several
     lines."""
@@ -98,23 +94,23 @@ class Answer:
     """The user's answer: the indexes of the choices, and the text."""
 
     choices: tuple[int, ...]
-    """One choice, or any number of choices with boxes."""
+    """Indexes of the choices: one, or any number of choices with boxes."""
     text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A key to press, or a text to paste."""
+    """A key to press, or text to paste."""
 
     key: str = ""
     paste: str = ""
     last: bool = False
-    """This key submits the answer; the keys before it can be undone."""
+    """Whether this key submits the answer. The keys before this one can be undone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """The answer cannot be given from here."""
+    """cockpit cannot give the answer in the pane."""
 
     why: str
 
@@ -123,9 +119,9 @@ NO_STEP = Stuck("cockpit does not recognise the dialogs of this CLI")
 
 
 def is_same_page(before: Dialog, now: Dialog, place: int | None) -> bool:
-    """Return whether a dialog still asks the same, while an answer is being entered.
+    """Return whether a dialog still asks the same question while an answer is being entered.
 
-    The label of the choice at `place` can change, because it shows the text.
+    The label of the choice at `place` can change, because the CLI shows the entered text there.
     """
 
     def fixed(dialog: Dialog) -> tuple[object, ...]:
@@ -136,19 +132,20 @@ def is_same_page(before: Dialog, now: Dialog, place: int | None) -> bool:
 
 
 def agreed(seen: Dialog, asked: DialogOpened, asked_at: float) -> OpenDialog | str:
-    """Combine the pane and the hook; return the reason if they do not describe one request.
+    """Combine the dialog in the pane with the hook's report, or return why cockpit cannot do so.
 
-    `asked_at`: when the hook reported the dialog, 0 if no hook did.
+    Fails if the pane and the hook do not describe the same request, if the request is too long, and
+    if text is being typed. `asked_at`: when the hook reported the dialog, 0 if no hook did.
     """
     no_plan = asked.tool == "ExitPlanMode" and seen.title == NO_PLAN
     if not asked_at or not (asked.body or no_plan):
-        return "no hook reported what this dialog is about, so cockpit cannot check it"
+        return "no hook reported this dialog's request, so cockpit cannot check the dialog"
     if len(asked.body) >= LONGEST_BODY:
         return f"the request is longer than {LONGEST_BODY:,} characters"
     if not _same_request(seen, asked):
         return "the pane and the hook show different requests"
     if seen.typing:
-        return "a text is being typed in the pane"
+        return "text is being typed in the pane"
     tool = asked.tool or QUESTIONS
     dialog = replace(seen, tool=tool, title=seen.title or tool)
     files = tool in FILE_TOOLS and not seen.cut  # the pane has the lines around a change
@@ -182,9 +179,9 @@ def _asked_again(review: Dialog) -> list[str]:
 
 
 def covers(whole: str, shown: Sequence[str], *, cut: bool = False) -> bool:
-    """Return whether the pane's lines are this text, wrapped anywhere.
+    """Return whether the pane's lines are the text `whole`, wrapped anywhere.
 
-    With `cut`, the lines are the end of the text. A removed secret in `whole` stands for any text.
+    With `cut`, the lines are the end of the text. A removed secret in `whole` matches any text.
     """
     pane = _without_spaces("".join(shown))
     pieces = [_without_spaces(piece) for piece in _REMOVED.split(whole)]
@@ -216,7 +213,7 @@ def _identity(dialog: Dialog, asked: DialogOpened, asked_at: float) -> str:
 
 
 def one_text_line(text: str) -> str:
-    """Return the text for a choice in one line: a line break could submit it too early."""
+    """Return the text for a choice in one line, because a line break could submit the text."""
     return " ".join(text.split())
 
 

@@ -1,6 +1,6 @@
 """The kinds of events that the supervisor records, and their meanings.
 
-Scripts and hooks match these names: new ones may be added, but none is renamed.
+Scripts and hooks match these names, so kinds may be added, but none is renamed.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ MEANINGS: dict[EventKind, str] = {
     "agent.warned": "The agent was told that its context is filling up.",
     "band.crossed": "The context passed a threshold.",
     "budget.crossed": "The cost of a job reached its budget; the agent continues.",
-    "budget.day_crossed": "The cost of all agents reached the day's budget; they continue.",
+    "budget.day_crossed": "The cost of all agents reached the day's budget; the agents continue.",
     "compaction.kept": "The facts of a session were saved before the CLI compacted it.",
     "compaction.not_kept": "cockpit could not save the facts of a session before a compaction.",
     "elsewhere.crossed": "The context of a session that you watch passed the act threshold.",

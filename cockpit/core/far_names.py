@@ -8,7 +8,7 @@ ANY = "any"
 """The value of `--host` that lets `cockpit start` choose the machine."""
 RESERVED = {
     LOCAL: "it is the name of this machine",
-    ANY: "`cockpit start --host any` chooses the machine",
+    ANY: "it lets `cockpit start` choose the machine",
 }
 """Names that no host can have, with the reason."""
 LONGEST_NAME = 32 + 1 + 32

@@ -1,6 +1,6 @@
 """Decide when a due handoff may begin: cooldown, growth, age, limits and queue.
 
-Each reason is a clause that is shown on the agent's row.
+The functions that return a reason return a clause, which the screen shows on the agent's row.
 """
 
 from __future__ import annotations
@@ -24,24 +24,23 @@ class Left:
 
     tokens: int | None = None
     forced: bool = False
-    """The context was in the force band."""
+    """Whether the context was in the force band."""
     turns: int = 0
     elapsed: float | None = None
-    """Seconds since that handoff ended; None if the machine was restarted since."""
+    """Seconds since the handoff ended; None if the machine was restarted in the meantime."""
 
 
 def too_soon(left: Left, cooldown: float) -> str | None:
-    """Return why no handoff may begin so soon after the last handoff; None if a handoff may
-    begin."""
+    """Return the reason if the last handoff ended less than `cooldown` seconds ago, else None."""
     if left.elapsed is None or left.elapsed >= cooldown:
         return None
-    return f"the last handoff has just ended; no new one for {cooldown:.0f} s"
+    return f"the last handoff ended less than {cooldown:.0f} s ago"
 
 
 def not_grown(left: Left, tokens: int | None, window: int | None, *, forced: bool) -> str | None:
-    """Return why the user is not asked again yet; None if the user may be asked.
+    """Return the reason not to ask the user again yet; None if cockpit may ask.
 
-    The user may be asked when the context has grown enough, or has reached the force band.
+    cockpit may ask when the context has grown enough, or has reached the force band since.
     """
     if left.tokens is None or tokens is None or not window or (forced and not left.forced):
         return None
@@ -61,7 +60,10 @@ def is_stale(turn: Turn, age: float | None) -> bool:
 
 
 def limit_reached(turns: int, most: int, age: float | None, longest: float) -> str | None:
-    """Return the limit that a session has reached, as text; None if none. 0 means no limit."""
+    """Return a text about the limit that a session has reached; None if it has reached none.
+
+    A limit of 0 means no limit. `age` and `longest` are in seconds.
+    """
     if most and turns >= most:
         return f"{counted(turns, 'turn')} of at most {most}"
     if longest and age is not None and age >= longest:
@@ -77,7 +79,7 @@ def _duration(seconds: float) -> str:
 
 
 def queued(busy: Iterable[str], ahead: Iterable[str], most: int) -> str | None:
-    """Return why a handoff must wait for other handoffs; None if the handoff may begin.
+    """Return the reason if a handoff must wait for other handoffs; None if the handoff may begin.
 
     `busy` are the agents with a running handoff, `ahead` the agents before this one in the queue,
     and `most` is the maximum number of running handoffs.

@@ -15,7 +15,7 @@ PROLOGUE = 10_000
 """Maximum characters of a session_start hook's output that are prepended to the prompt."""
 
 EVENTS: dict[str, str] = {
-    "session_start": "before a session gets its prompt; a shell hook's output is prepended to it",
+    "session_start": "before a session gets its prompt, which a shell hook's output can precede",
     "context_warning": "the warn threshold was crossed, once for each session and compaction",
     "context_threshold": "the act threshold was crossed, in every mode; a shell hook can decide",
     "handoff_start": "a handoff has begun",
@@ -30,7 +30,7 @@ EVENTS: dict[str, str] = {
 `on_`."""
 
 OUTCOMES = ("completed", "failed", "stopped")
-"""How a run ends. `on_events` may contain these instead of the event."""
+"""The outcomes of a run. `on_events` may contain an outcome instead of the event `after_run`."""
 
 
 def setting_of(event: str) -> str:
@@ -56,10 +56,10 @@ class Happening:
 def passed_over(
     event: str, payload: Mapping[str, Any], on_events: Collection[str], when: str
 ) -> str | None:
-    """Return why a hook does not get this event; None if it does.
+    """Return the reason if a hook does not get this event; None if the hook gets the event.
 
     `on_events` has events, with or without `on_`, or outcomes of a run. `when` is a path in the
-    payload whose value must be true; a path that does not exist is not true.
+    payload. The value at this path must be true; a path that does not exist is not true.
     """
     names = {event, setting_of(event), payload.get("outcome")}
     if on_events and names.isdisjoint(on_events):
@@ -80,16 +80,16 @@ class Verdict(StrEnum):
     """The decisions of a context_threshold hook."""
 
     CONTINUE = "continue"
-    """No handoff: the session continues until the CLI compacts it."""
+    """No handoff: the session continues until the CLI compacts its context."""
     HANDOFF = "handoff"
-    """The built-in handoff, in the agent's mode."""
+    """The usual handoff, in the agent's mode."""
     ABORT = "abort"
     """A handoff now, without review."""
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A hook's decision, with its document."""
+    """A hook's decision about a handoff, and the hook's document."""
 
     verdict: Verdict
     document: str | None = None
@@ -99,8 +99,8 @@ class Decision:
 def decision(output: str) -> Decision | None:
     """Read a hook's decision from its output; None if the output has none.
 
-    The decision is a JSON object: the whole output, or its last line that has one. Raises
-    `ValueError` for an invalid decision.
+    The decision is a JSON object with the key `decision`: the whole output, or the last line that
+    is such an object. Raises `ValueError` for an invalid decision.
     """
     for candidate in (output, *reversed(output.splitlines())):
         answer = _as_object(candidate)

@@ -1,6 +1,6 @@
 """The payload of hooks: the same fields for every event; unknown values are null.
 
-`SCHEMA` describes it for users; a test validates real payloads against it.
+`SCHEMA` describes the payload for users; a test validates real payloads against the schema.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from cockpit.core.safetext import cut_at_word
 LONGEST_PROMPT = 100_000
 """Maximum characters of a prompt in a payload; a longer prompt is cut."""
 MARGIN = 4_000
-"""Maximum characters after the cut that are searched too, because the cut could split a secret."""
+"""Characters after the cut that are searched for secrets too, because the cut could split a secret.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +36,10 @@ class ContextFields:
 def context_fields(
     tokens: int | None, window: int | None, model: str | None, band: str, confidence: str
 ) -> ContextFields:
-    """Return the context use. Percentages have one decimal; `remaining_percent` can be negative."""
+    """Build the context fields, with percentages rounded to one decimal.
+
+    `remaining_percent` can be negative.
+    """
     percent = round(100 * tokens / window, 1) if tokens is not None and window else None
     left = round(100 - percent, 1) if percent is not None else None
     return ContextFields(tokens, window, percent, left, model, band, confidence)
@@ -72,7 +76,7 @@ class HandoffFields:
 
 @dataclass(frozen=True, slots=True)
 class EventFields:
-    """Everything in the payload of an event."""
+    """The values for the payload of an event."""
 
     event: str
     id: str
@@ -167,7 +171,7 @@ SCHEMA: dict[str, Any] = {
         at={**_TEXT, "format": "date-time", "description": "When the event happened, UTC."},
         text={**_TEXT, "description": "One sentence for people."},
         context=_object(
-            "The context use at that time; all null before a session has begun.",
+            "The context use at the time of the event. Unknown numbers are null.",
             input_tokens=_or_null("integer"),
             context_window=_or_null("integer"),
             usage_percent=_or_null("number"),
@@ -177,7 +181,7 @@ SCHEMA: dict[str, Any] = {
             confidence=_TEXT,
         ),
         session=_object(
-            "The session; for session_start the one that is about to begin.",
+            "The session; for session_start, the session that is about to begin.",
             session_id=_or_null("string"),
             agent_name=_TEXT,
             job_id=_or_null("string"),

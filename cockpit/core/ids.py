@@ -14,11 +14,11 @@ JobId = NewType("JobId", str)
 SessionId = NewType("SessionId", str)
 HandoffId = NewType("HandoffId", str)
 PaneId = NewType("PaneId", str)
-"""A pane's id in tmux, such as `%7`; it stays the same if the pane moves to another window."""
+"""A pane's id in tmux, such as `%7`. The id stays the same if the pane moves to another window."""
 
 SESSION_PATTERN = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,127}")
-"""The form of the CLIs' session ids. Checked because reports can be forged, and ids become file
-names."""
+"""The form of the CLIs' session ids. cockpit checks ids because other programs can send them, and
+because file names contain them."""
 
 NAME_PATTERN = re.compile(r"[a-z0-9][a-z0-9._-]{0,31}")
 
@@ -28,20 +28,20 @@ CLI's default. A name cannot begin with a dash, because some CLIs would read it 
 
 
 def model_name(text: str) -> str:
-    """Validate the name of a model. Raises `BadUsage`."""
+    """Return a valid model name unchanged. Raises `BadUsage` for an invalid name."""
     if MODEL_PATTERN.fullmatch(text):
         return text
     raise BadUsage(
-        f"{quoted(text)} cannot be the name of a model",
-        "Names are letters, digits and ._:/@+~[]-, and begin with a letter or digit.",
+        f"{quoted(text)} is not a valid model name",
+        "Use letters, digits and ._:/@+~[]-, and begin with a letter or digit.",
         "Leave the model out to use the CLI's default.",
     )
 
 
 def agent_name(text: str) -> AgentName:
-    """Validate a name. Raises `BadUsage`, with a valid name in the hint.
+    """Return a valid agent name unchanged. Raises `BadUsage`, with a valid name in the hint.
 
-    The alphabet has no character with a special meaning to a shell, tmux, a path or a terminal.
+    Names have no character with a special meaning in a shell, tmux, a path or a terminal.
     """
     if NAME_PATTERN.fullmatch(text):
         return AgentName(text)
@@ -53,7 +53,7 @@ def agent_name(text: str) -> AgentName:
 
 
 def suggested_name(text: str) -> str:
-    """Make a valid name that is similar to `text`; accents are removed."""
+    """Return a valid name that is similar to `text`, without accents."""
     plain = re.sub(r"[\u0300-\u036f]", "", unicodedata.normalize("NFKD", text.casefold()))
     near = re.sub(r"[^a-z0-9._-]+", "-", plain).strip("-._")[:32].rstrip("-._")
     return near or "agent"

@@ -9,7 +9,7 @@ from cockpit.core.handoff.events import Turn
 
 
 def test_after_an_end_there_is_a_rest() -> None:
-    assert "for 60 s" in (too_soon(Left(elapsed=20.0), 60.0) or "")
+    assert "less than 60 s ago" in (too_soon(Left(elapsed=20.0), 60.0) or "")
     assert too_soon(Left(elapsed=60.0), 60.0) is None
 
 

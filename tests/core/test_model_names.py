@@ -25,5 +25,5 @@ def test_names_of_models_and_gateways_are_taken(name: str) -> None:
     ["--auto", "-m", "--model=x", "a b", "a\n--auto", " opus", "a'b", "$(id)", "é", "x" * 201],
 )
 def test_what_could_be_an_option_or_more_than_a_word_is_refused(name: str) -> None:
-    with pytest.raises(BadUsage, match="cannot be the name of a model"):
+    with pytest.raises(BadUsage, match="is not a valid model name"):
         model_name(name)

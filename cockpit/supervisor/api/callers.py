@@ -163,7 +163,7 @@ class Callers:
             return asked
         if isinstance(asked, Start) and asked.command is not None:
             raise NotAllowed(
-                "Refused: a start with a command is for the user, and an agent asked",
+                "Refused: a start with a command is for the user, not for agents",
                 f"This command runs inside {caller.description} (process {caller.pid}), which may "
                 "only start agents that the user has configured, or new ones of a known CLI.",
                 "Ask the user to do it from their own terminal.",

@@ -367,7 +367,7 @@ async def test_an_agent_that_names_another_model_asks_its_user(cockpit: Cockpit)
         await cockpit.start()
         await cockpit.until(lambda row: row.activity)
         refused = await cockpit.refused(Handoff(name="api", by_agent=True, model="--auto"))
-        assert "cannot be the name of a model" in refused.title
+        assert "is not a valid model name" in refused.title
         await cockpit.ask(Handoff(name="api", by_agent=True, model="sonnet"))
         row = await cockpit.until(asks("handoff"))
         assert row.needs is not None
