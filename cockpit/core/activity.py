@@ -1,4 +1,4 @@
-"""Describe a tool call in one line for the screen's row: `Edit src/auth.py`."""
+"""Describe a tool call in one line, for an agent's row on the screen: `Edit src/auth.py`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cockpit.core.safetext import cut_at_word, safe_line
 from cockpit.core.session import ToolUse
 
 MOST_KEPT = 4
-"""Maximum arguments of a call that is kept until its description is needed."""
+"""Maximum arguments of a tool call that is kept whole. A larger call is described at once."""
 LENGTH = 100
 """Maximum characters of a tool call's description; a cut description ends in an ellipsis."""
 
@@ -28,7 +28,7 @@ _MAIN_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "WebSearch": ("query",),
 }
 _COMMON_ARGUMENTS = ("file_path", "path", "description", "query", "command")
-"""Arguments of all other tools; the first of these that is set is shown."""
+"""Arguments of tools that are not in `_MAIN_ARGUMENTS`; the first one that is set is shown."""
 
 
 def activity(tool: ToolUse, cwd: str | None = None) -> str:
@@ -40,9 +40,10 @@ def activity(tool: ToolUse, cwd: str | None = None) -> str:
 
 
 def described(tool: ToolUse, cwd: str | None = None) -> str:
-    """Describe a tool call for a document: a command by its description, without `cd` before it.
+    """Describe a tool call in one line for a document: a command with its description first.
 
-    On one line, without control characters. Paths below `cwd` are relative to it.
+    Leaves out `cd` and other setup before a command, and control characters. Paths below `cwd` are
+    relative to `cwd`.
     """
     if tool.name != "Bash":
         return activity(tool, cwd)
@@ -56,10 +57,10 @@ def described(tool: ToolUse, cwd: str | None = None) -> str:
 
 
 class CallLine:
-    """One call of a tool, until its result arrives.
+    """A tool call whose result has not arrived.
 
-    Its description is built on first use, because most calls are never shown. Keeps only the parts
-    of the call that its properties and the description need.
+    The description of a small call is built on first use, because most calls are never shown. A
+    larger call is described at once; then only the arguments that the properties need are kept.
     """
 
     __slots__ = ("_cwd", "_line", "_tool")
@@ -77,12 +78,12 @@ class CallLine:
 
     @property
     def name(self) -> str:
-        """The tool."""
+        """The name of the tool."""
         return self._tool.name
 
     @property
     def argument(self) -> str:
-        """The command, file or address; empty if there is none."""
+        """The command, file or URL, cut to `LONGEST` characters; empty if there is none."""
         arguments = self._tool.input
         for name in _KEPT_ARGUMENTS:
             if isinstance(value := arguments.get(name), str):
@@ -96,7 +97,7 @@ class CallLine:
 
     @property
     def description(self) -> str:
-        """What the model wrote about the call; empty if there is nothing."""
+        """The model's description of the call; empty if there is none."""
         return str(self._tool.input.get("description") or "")
 
 
@@ -114,7 +115,7 @@ def _shortened(tool: ToolUse) -> ToolUse:
 
 
 def _is_small(arguments: Mapping[str, Any]) -> bool:
-    """Return whether the arguments of a call are few and short texts, which can be kept."""
+    """Return whether the arguments of a call are few, and are numbers or short texts."""
     if len(arguments) > MOST_KEPT:
         return False
     for value in arguments.values():
@@ -127,10 +128,10 @@ def _is_small(arguments: Mapping[str, Any]) -> bool:
 
 
 def subject(tool: ToolUse, cwd: str | None = None) -> str:
-    """Return the main argument of a tool call: such as a command, file or question.
+    """Return the main argument of a tool call, such as a command, file or question.
 
-    Empty if the call has no such argument. The text is as the model wrote it, and can have several
-    lines and control characters.
+    Empty if the call has no such argument. Paths below `cwd` are relative to `cwd`. The result can
+    have several lines and control characters.
     """
     arguments = tool.input
     if tool.name == "TodoWrite":
@@ -161,7 +162,7 @@ def _first_text(arguments: Mapping[str, Any], keys: tuple[str, ...]) -> str:
 
 
 def one_line(text: str) -> str:
-    """Return the first line of a text, cut at a word to `LENGTH`, without control characters."""
+    """Return the first line of `text`, cut at a word to `LENGTH`, without control characters."""
     whole = text.strip().split("\n", 1)[0]
     first = cut_at_word(whole, 4 * LENGTH)
     plain = first.isascii() and first.isprintable()

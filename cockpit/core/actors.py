@@ -1,6 +1,6 @@
-"""The user behind a request, as `login@machine`, and what a user last did to an agent.
+"""Names of the users who send requests, as `login@machine`, and texts about their last actions.
 
-The client names the user itself. The name is only shown: it decides nothing.
+The client sends the name and cockpit cannot check it, so cockpit only shows the name.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 HEADER = "From"
-"""The HTTP header that contains the user."""
+"""The HTTP header with the user's name."""
 _ACTOR = re.compile(r"[A-Za-z0-9._-]{1,32}@[A-Za-z0-9._-]{1,64}")
 _DONE = {
     "approve": "approved",
@@ -22,14 +22,15 @@ _DONE = {
     "send": "prompt sent",
     "done": "marked as done",
 }
-"""The verbs that change what an agent asks or does, each as a past participle for messages."""
+"""Past participles for messages, by verb. The verbs answer an agent or change its work."""
 REMEMBERED = frozenset(_DONE)
+"""The verbs that cockpit records as an agent's last request."""
 ANSWERS = frozenset({"approve", "refuse", "snooze", "answer"})
 """The verbs that answer a question of an agent."""
 
 
 def actor_name(login: str, machine: str) -> str:
-    """Return `login@machine`, without the machine's domain."""
+    """Return `login@machine` without the machine's domain; a missing part becomes `unknown`."""
     return f"{_plain(login)[:32] or 'unknown'}@{_plain(machine.split('.')[0])[:64] or 'unknown'}"
 
 
@@ -38,17 +39,17 @@ def _plain(word: str) -> str:
 
 
 def actor_of(header: str) -> str:
-    """Return the user in a header; empty if it contains none."""
+    """Return the user's name from the header; empty if the header has no valid name."""
     return header if _ACTOR.fullmatch(header) else ""
 
 
 def what_was_done(verb: str, by: str, ago: str) -> str:
-    """Return a clause such as `approved by ana@laptop 5 s ago`."""
+    """Return a clause about a user's last request, such as `approved by ana@laptop 5 s ago`."""
     return f"{_DONE.get(verb, verb)} by {by} {ago}"
 
 
 def ago(seconds: float) -> str:
-    """Format a time that has passed: `just now`, `5 s ago`, `2 min ago`, `3 h ago`."""
+    """Format an elapsed time: `just now`, `5 s ago`, `2 min ago`, `3 h ago`."""
     if seconds < 1:
         return "just now"
     if seconds < 60:

@@ -1,7 +1,7 @@
 """Compute the band of an agent's context from the user's thresholds.
 
-A `Threshold` is as the user writes it, relative to a window; a `Mark` is the same threshold in
-tokens of one window. Pure arithmetic.
+A `Threshold` is the user's setting, for a window of any size. A `Mark` is the number of tokens that
+a threshold gives for one window.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cockpit.core.errors import BadUsage
 from cockpit.core.reading import DEFAULT_WINDOW
 
 LARGE_FROM = 500_000
-"""Minimum tokens of a window to which the absolute caps of thresholds apply."""
+"""Minimum window size, in tokens, for the absolute caps of thresholds to apply."""
 RESERVE = 20_000
 """Tokens between a threshold and the CLI's compaction point, so that a handoff ends before the
 compaction."""
@@ -26,7 +26,7 @@ FORCE_RESERVE = 5_000
 
 
 class Band(StrEnum):
-    """How full a context is, from the lowest band to the highest, and `UNKNOWN`."""
+    """The bands of context use, from the lowest to the highest, and `UNKNOWN`."""
 
     CALM = "calm"
     NOTICE = "notice"
@@ -65,7 +65,7 @@ class Threshold:
     text: str
     """The threshold as the user wrote it, for messages."""
     amount: float
-    """Number of tokens; a share of the window from 0 to 1 if `share` is set."""
+    """Number of tokens; if `share` is set, a share of the window from 0 to 1."""
     share: bool = False
     left: bool = False
     """Whether `amount` is counted from the end of the window: `30% left`."""
@@ -86,7 +86,7 @@ _HINT = 'Write a percentage ("70%"), tokens ("130k", "130000"), or the remainder
 
 @lru_cache(maxsize=256)
 def parse_threshold(text: str) -> Threshold:
-    """Parse `70%`, `130k`, `1.5M`, `130000`, `30% left` or `20k left`. Cached, as `marks` is.
+    """Parse `70%`, `130k`, `1.5M`, `130000`, `30% left` or `20k left`. Cached.
 
     Raises `BadUsage`. A bare number below 1,000 is refused, because it could mean percent,
     thousands or a fraction.
@@ -123,12 +123,12 @@ class Thresholds:
     """Field names (`act`, `cap_act`, …) that the user wrote; the rest are defaults."""
 
     def own(self, name: MarkName) -> Threshold:
-        """Return the threshold of a band, without its cap."""
+        """Return the user's threshold of a band, ignoring the cap."""
         chosen: Threshold = getattr(self, name)
         return chosen
 
     def cap(self, name: MarkName) -> Threshold | None:
-        """Return the cap of a band; it applies to large windows only."""
+        """Return the cap of a band, which applies to large windows only; None without a cap."""
         chosen: Threshold | None = getattr(self, f"cap_{name}")
         return chosen
 
@@ -141,7 +141,7 @@ class Mark:
     why: str
     """The rule that gives this number, as text for the user: `70% of 200k`, `cap 300k`, …"""
     lowered: bool = False
-    """Whether the threshold was above the next threshold, and was therefore lowered to it."""
+    """Whether the threshold was above the next threshold and was lowered to that one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,8 +188,8 @@ def _refuse_if_out_of_order(
 def marks(thresholds: Thresholds, window_tokens: int, compacts_at: int | None = None) -> Marks:
     """Compute the thresholds in tokens for a window. Cached, because each new reading needs them.
 
-    Each is the lowest of the user's threshold, its cap, and a reserve before the CLI's automatic
-    compaction at `compacts_at` tokens (None: the CLI does not compact). The reserve is
+    Each mark is the lowest of the user's threshold, its cap, and a reserve before the CLI's
+    automatic compaction at `compacts_at` tokens (None: the CLI does not compact). The reserve is
     `FORCE_RESERVE` for the force threshold, else `RESERVE`. Never fails: in a window that is too
     small, thresholds are at least 1 token, in order.
     """
@@ -227,7 +227,7 @@ def _short(tokens: int) -> str:
 def band(tokens: int | None, where: Marks | None) -> Band:
     """Return the band of a token count. A band includes the threshold at which it begins.
 
-    `UNKNOWN` if there are no tokens or thresholds.
+    `UNKNOWN` if the token count or the thresholds are None.
     """
     if tokens is None or where is None:
         return Band.UNKNOWN
@@ -239,9 +239,8 @@ def band(tokens: int | None, where: Marks | None) -> Band:
 
 
 def band_from_tool_calls(count: int, limit: int) -> Band:
-    """Return the band if the token count is unknown: `WARN` from `limit` tool calls on, else
-    `UNKNOWN`.
+    """Return the band for a session whose token count is unknown.
 
-    With a `limit` of 0 or less, always `UNKNOWN`.
+    `WARN` from `limit` tool calls on, else `UNKNOWN`. A `limit` of 0 or less is never reached.
     """
     return Band.WARN if 0 < limit <= count else Band.UNKNOWN

@@ -1,6 +1,6 @@
-"""The capabilities of one CLI, with the reason for each missing one.
+"""The capabilities of one CLI, and the reason for each missing capability.
 
-The supervisor decides by these capabilities; the documentation and the screen show them.
+The supervisor acts according to these capabilities; the documentation and the screen show them.
 `Runtime.lacks` reports problems that the user can fix, such as an extension that is not linked.
 """
 
@@ -62,19 +62,19 @@ class Source(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """The capabilities of one CLI that its adapter uses."""
+    """The capabilities of one CLI that cockpit's adapter uses."""
 
     session_ids: SessionIds
     readings: Answer
-    """The number of tokens in context is known. If not, cockpit does not read the CLI's
+    """cockpit can read the number of tokens in context. If not, cockpit does not read the CLI's
     transcripts."""
     window: Answer
     """The CLI reports its window size; otherwise cockpit looks it up in a table."""
     activity: tuple[Source, ...]
     mid_turn: Answer
-    """cockpit can give the model a text in the middle of a turn."""
+    """cockpit can send text to the model in the middle of a turn."""
     turn_end: Answer
-    """cockpit can give the model a text when its turn ends."""
+    """cockpit can send text to the model when the model's turn ends."""
     dialogs: Answer
     """The CLI reports permission dialogs, with their question."""
     answers: Answer = No("cockpit does not recognise the dialogs of this CLI")
@@ -86,7 +86,7 @@ class Capabilities:
     held_compactions: Answer
     """cockpit can delay a compaction by some seconds."""
     drafts: Answer
-    """The agent can be allowed to write one file without a dialog."""
+    """cockpit can allow the agent to write one file without a dialog."""
     copies: Answer
     """A copy of the session can answer a question without changing the session."""
     cost: Answer
@@ -99,7 +99,7 @@ class Capabilities:
     """The CLI reports the end of a session, with the reason. cockpit always detects the end of the
     process."""
     prompts: Answer = Yes()
-    """A prompt can be pasted into the CLI's pane."""
+    """cockpit can paste a prompt into the CLI's pane."""
     escapes: int = 1
     """Number of presses of Escape that interrupt a turn."""
     end_signal: EndSignal = "TERM"
@@ -108,17 +108,17 @@ class Capabilities:
     """Keys (see `core.pane_keys`) and texts that ask the idle program to end, before
     `end_signal`."""
     pastes_at: str = ""
-    """Text on the screen of a started program, after which cockpit pastes its first prompt. Empty:
-    the CLI gets its first prompt as an argument."""
+    """Text on the CLI's screen that shows that cockpit can paste the first prompt. Empty: the CLI
+    gets its first prompt as an argument."""
     may_lose_enter: bool = False
     """The CLI can treat an Enter after a paste as part of the text."""
     compacts_before_prompts: bool = False
-    """The CLI compacts only what came before its last prompt, so it can pass its point of
-    compaction in a long turn."""
+    """The CLI compacts only the content before its last prompt. In a long turn, the context can
+    therefore grow past the compaction point."""
     restart_status: int | None = None
-    """Exit status with which the CLI asks to be started again, to apply an answer of the user."""
+    """Exit status with which the CLI asks to be restarted, to apply an answer of the user."""
     commits: Mapping[str, str] = field(default_factory=dict)
-    """What users must know about commits before a start, as a clause, by permission mode."""
+    """A clause that warns users about commits before a start, by permission mode."""
 
     @property
     def chooses_ids(self) -> bool:
@@ -147,11 +147,11 @@ LABELS = {
     "session_ends": "End of a session reported",
     "prompts": "Prompts pasted into its pane",
 }
-"""The label of each field that users can see."""
+"""The label of each field of `Capabilities` that users see."""
 
 
 def limits(capabilities: Capabilities) -> list[str]:
-    """Format the missing capabilities for the screen, one line for each."""
+    """Format the missing capabilities for the screen, one line for each reason."""
     by_reason: dict[str, list[str]] = {}
     for name, label in LABELS.items():
         value = getattr(capabilities, name)
@@ -162,7 +162,7 @@ def limits(capabilities: Capabilities) -> list[str]:
 
 
 def text_of(value: Answer | SessionIds | tuple[Source, ...]) -> str:
-    """Format the value of a field for users."""
+    """Format the value of a `Capabilities` field for users."""
     match value:
         case Yes(how):
             return f"yes, {how}" if how else "yes"

@@ -1,13 +1,14 @@
 """The memory of a chain: the decisions and constraints that its documents state and do not revoke.
 
 Documents are processed in order. A statement holds until a later document revokes it explicitly:
-with a line that begins with `Revoked:`, or by striking the statement out. A document that only
-leaves a statement out does not revoke it; cockpit then adds the statement to that document.
+with a line that begins with `Revoked:`, or by striking the statement out. If a document only leaves
+a statement out, cockpit adds the statement to that document.
 
-Added statements go to their own section, not to Verified Facts: cockpit has verified that an
-earlier document says so, not that it is right, and the new session looks for decisions under Key
-Decisions. With a section of their own, every earlier document would be incomplete. A fixed ending
-identifies the added lines in later documents, in the review, and when the facts are renewed.
+cockpit adds a statement to the section that contained it, one of `SECTIONS`, because the new
+session looks for decisions there. Verified Facts would be wrong: cockpit has verified that an
+earlier document contains the statement, not that the statement is right. A new required section
+would make every earlier document incomplete. A fixed ending marks the added lines, to recognise
+them in later documents, in the review, and when the facts are renewed.
 """
 
 from __future__ import annotations
@@ -45,12 +46,12 @@ class Place:
     """A session of the chain."""
 
     number: int = 0
-    """Position in its job, from 1; 0 if unknown."""
+    """Position of the session in its job, from 1; 0 if unknown."""
     agent: str = ""
     """The agent of an earlier job that this job continues; empty for this job."""
 
     def of(self, agent: str) -> Place:
-        """Return the place as seen from a job that continues this agent's job."""
+        """Return the place for a job that continues this agent's job."""
         return replace(self, agent=self.agent or agent)
 
     def __str__(self) -> str:
@@ -64,13 +65,13 @@ class Statement:
     """A decision or a constraint."""
 
     section: str
-    """One of `SECTIONS`."""
+    """The statement's section, one of `SECTIONS`."""
     text: str
-    """The text, as last stated."""
+    """The statement's wording in the latest document that has it."""
     since: Place
-    """The session whose document first stated it."""
+    """The session whose document first had the statement."""
     last: Place
-    """The session whose document last stated it."""
+    """The session whose document last had the statement."""
 
     @property
     def label(self) -> str:
@@ -84,7 +85,7 @@ class Revoked:
 
     statement: Statement
     by: Place
-    """The session whose document revoked it."""
+    """The session whose document revoked the statement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,7 @@ class ChainMemory:
     """The statements of all documents of a chain."""
 
     standing: tuple[Statement, ...] = ()
-    """In the order in which they were first stated."""
+    """The statements that hold, in the order in which documents first stated them."""
     revoked: tuple[Revoked, ...] = ()
 
     def of(self, section: str) -> tuple[Statement, ...]:
@@ -130,7 +131,7 @@ class _Folding:
 
 
 def fold(documents: Iterable[tuple[Place, Document]]) -> ChainMemory:
-    """Return the memory after these documents; the oldest document comes first."""
+    """Return the memory of a chain from its documents, oldest first."""
     folding = _Folding()
     for place, document in documents:
         folding.take(place, document)
@@ -140,10 +141,10 @@ def fold(documents: Iterable[tuple[Place, Document]]) -> ChainMemory:
 def dropped(memory: ChainMemory, document: Document) -> tuple[Statement, ...]:
     """Return the statements that hold, and that the next document neither repeats nor revokes."""
     after = _Folding(list(memory.standing))
-    own = [(section, statements(_own(body))) for section, body in _bodies(document)]
-    for _, found in own:
-        after._revoke(Place(), found.revoked)
-    stated = [text for _, found in own for text in found.stated]
+    own = [(title, statements(_own(body))) for title, body in _bodies(document)]
+    for _, section in own:
+        after._revoke(Place(), section.revoked)
+    stated = [text for _, section in own for text in section.stated]
     return tuple(
         statement
         for statement in after.standing
@@ -152,7 +153,7 @@ def dropped(memory: ChainMemory, document: Document) -> tuple[Statement, ...]:
 
 
 def with_dropped(body: str, missing: Sequence[Statement]) -> str:
-    """Return a section with the statements that its document left out."""
+    """Return a section's body with the statements that its document left out, each with a label."""
     own = "" if says_nothing(body) else body
     shown = [
         f"- {_listed(statement.text)}{statement.label}" for statement in missing[:MOST_CARRIED]
@@ -164,7 +165,10 @@ def with_dropped(body: str, missing: Sequence[Statement]) -> str:
 
 
 def as_own(text: str) -> str:
-    """Return a draft without cockpit's marks, which makes copied statements the writer's own."""
+    """Return a draft without the labels of statements that cockpit added.
+
+    The statements then count as the writer's own.
+    """
     if CARRIED not in text and "added by cockpit)" not in text:
         return text
     kept = [line for line in text.split("\n") if line.strip() not in (CARRIED, WHY_CARRIED)]
@@ -172,7 +176,7 @@ def as_own(text: str) -> str:
 
 
 def dropped_in(text: str) -> list[tuple[str, str]]:
-    """Return section and session of each statement that cockpit added to a document.
+    """Return the section and session of each statement that cockpit added to a document.
 
     The session is the one whose document last had the statement.
     """
@@ -190,7 +194,7 @@ def dropped_in(text: str) -> list[tuple[str, str]]:
 
 
 def marked(line: str, mark: str) -> str:
-    """Return a line that cockpit added with `mark` and the session, instead of the whole label."""
+    """Shorten the label of a line that cockpit added to `mark` and the session."""
     return _LABEL.sub(lambda match: f" {mark} dropped since {_place(match)}, added back", line)
 
 
@@ -205,7 +209,7 @@ def _place(match: re.Match[str]) -> Place:
 
 
 def _bodies(document: Document) -> Iterator[tuple[str, str]]:
-    """Yield title and body of the sections, including those inside the other notes."""
+    """Yield title and body of each section in `SECTIONS`, including sections in the other notes."""
     for section in SECTIONS:
         for title, body in (*document.sections.items(), *document.others.items()):
             if title.casefold() == section.casefold():

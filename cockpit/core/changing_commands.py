@@ -1,6 +1,7 @@
-"""Recognise commands that change files of the worktree without a tool of the CLI.
+"""Recognise shell commands that change files of the worktree.
 
-Only commands whose purpose is to change files count: what a script or a build writes is unknown.
+Only commands whose purpose is to change files count. Files that a script or a build writes are
+unknown.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ _WORDS_OF_CHANGES = (
     "switch fmt format fix black isort prettier --write"
 )
 _MAY_CHANGE = (*_WORDS_OF_CHANGES.split(), " am ", "cat ", "cat>", "tee ")
-"""Every command line that changes files has one of these."""
+"""Every command line that matches `_CHANGES` contains one of these texts. Searching for the texts
+is faster."""
 _CHANGES = deferred_pattern(
     r"(?:sed|perl)\s+(?:-\S+\s+)*(?:-\w*i|--in-place)|patch\s"
     r"|git\s+(?:-\S+\s+\S+\s+)*(?:apply|am|cherry-pick|merge|pull|rebase|restore|revert)\b"
@@ -28,7 +30,7 @@ _CHANGES = deferred_pattern(
 
 @lru_cache(maxsize=64)
 def changes_files(command: str) -> bool:
-    """Return whether a command line changes files on purpose."""
+    """Return whether a command line has a command whose purpose is to change files."""
     if not any(text in command for text in _MAY_CHANGE):
         return False
     return any(_CHANGES.match(bare_command(part.text)) for part in parts(command))

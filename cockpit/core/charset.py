@@ -14,8 +14,8 @@ _FEW_FIRST: tuple[Colours, ...] = ("none", "16", "all")
 def speaks_unicode(environment: Mapping[str, str]) -> bool:
     """Return whether the locale uses UTF-8.
 
-    False for another charset and for a locale that names none (`C`, `POSIX`). True if no locale is
-    set, because terminals support UTF-8.
+    False for another charset and for a locale without a charset (`C`, `POSIX`). True if no locale
+    is set, because terminals support UTF-8.
     """
     locale = next(
         filter(None, map(environment.get, ("LC_ALL", "LC_CTYPE", "LANG"))), "unknown.UTF-8"
@@ -24,7 +24,7 @@ def speaks_unicode(environment: Mapping[str, str]) -> bool:
 
 
 def colours(environment: Mapping[str, str]) -> Colours:
-    """Return which colours the terminal supports: `all`, `16`, or `none` if `NO_COLOR` is set."""
+    """Return the colours the terminal supports: `all`, `16`, or `none` if `NO_COLOR` is set."""
     if environment.get("NO_COLOR"):
         return "none"
     term = environment.get("TERM", "")

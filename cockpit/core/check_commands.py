@@ -56,7 +56,7 @@ _KINDS: tuple[tuple[CheckKind, re.Pattern[str]], ...] = (
 _SUBCOMMAND = deferred_pattern(
     r"([A-Za-z][\w.-]*) (?:--?[\w-]+(?:=\S*)? )*(test|lint|build)(?:[:\s]|$)"
 )
-"""A program that is asked to test, lint or build, such as `goreleaser build`."""
+"""Matches a program with the subcommand `test`, `lint` or `build`, such as `goreleaser build`."""
 _NO_CHECKERS = (
     "ls cat rm cp mv mkdir rmdir echo printf grep egrep rg ag fd find tree du df head tail "
     "less more wc stat file touch chmod chown ln tar zip unzip git gh glab pip pip3 pipx brew "
@@ -65,7 +65,7 @@ _NO_CHECKERS = (
     "realpath"
 )
 _WITHOUT_CHECKS = frozenset(_NO_CHECKERS.split())
-"""Programs for which such a word is a file or something else."""
+"""Programs that take `test`, `lint` or `build` as an ordinary argument, such as a file name."""
 _WORDS_OF_CHECKS = (
     "test lint check build tox nox jest mocha ava karma cypress spec phpunit bats flake8 mypy "
     "pyright biome prettier vet clippy fmt rubocop detekt phpstan psalm black isort pre-commit "
@@ -73,7 +73,8 @@ _WORDS_OF_CHECKS = (
     "ruff e2e busted"
 )
 _MAY_BE = (*_WORDS_OF_CHECKS.split(), "npm t")
-"""Every command line with a check has one of these. Faster than a pattern with as many branches."""
+"""Every command line with a check contains one of these texts. Searching for the texts is faster
+than a pattern with as many branches."""
 _BY_NAME: dict[str, CheckKind] = {"test": "test", "lint": "lint", "build": "build"}
 _HELP = deferred_pattern(r"\s--?(?:version|help|collect-only|co|list-tests)\b|\s-[hV]\b")
 
@@ -119,16 +120,16 @@ class Found:
 
     kind: CheckKind
     exact_success: bool
-    """If the command line succeeded, this check succeeded too."""
+    """Whether a success of the command line proves that this check succeeded."""
     exact_failure: bool
-    """If the command line failed, this check failed too."""
+    """Whether a failure of the command line proves that this check failed."""
 
 
 @lru_cache(maxsize=64)
 def checks_in(command: str) -> tuple[Found, ...]:
     """Return each kind of check that a command line runs, once, in order.
 
-    Cached, because several readers ask about the same call, and sessions repeat their checks.
+    Cached, because several collectors look at the same call, and sessions repeat their checks.
     """
     if not any(text in command for text in _MAY_BE):
         return ()
@@ -141,7 +142,7 @@ def checks_in(command: str) -> tuple[Found, ...]:
 
 
 def result_line(kind: CheckKind, output: str) -> str:
-    """Return the last line of the output with a count or a verdict; empty if there is none."""
+    """Return the last line of the output with a count or a result; empty if there is none."""
     pattern = _RESULT[kind]
     for line in reversed(_lines(output)):
         if pattern.search(line):
@@ -150,7 +151,7 @@ def result_line(kind: CheckKind, output: str) -> str:
 
 
 def verdict(line: str) -> bool | None:
-    """Return whether a result line says that the check failed; None if it does not say."""
+    """Return whether the check failed, from its result line; None if the line does not show it."""
     if _BAD.search(line):
         return True
     return False if _GOOD.search(line) else None
@@ -170,7 +171,7 @@ def _kinds_of(part: Part) -> Iterator[CheckKind]:
 
 
 def _exactness(commands: list[Part], places: list[int]) -> tuple[bool, bool]:
-    """Return whether these parts have the command line's status: for status 0, and for others.
+    """Return `Found.exact_success` and `Found.exact_failure` of the check at these places.
 
     With `;`, `|` or `||` after a part, the part's own status is lost.
     """

@@ -10,7 +10,7 @@ backticks:
   Finger weg von PATH · no toques PATH · ne touche pas à PATH
 - do not run `COMMAND`
 - never use PROGRAM · use pnpm, not PROGRAM · nutze nie PROGRAM · no uses PROGRAM ·
-  n'utilise pas PROGRAM; only programs whose names are nothing else, such as npm
+  n'utilise pas PROGRAM; only for programs whose names have no other meaning, such as npm
 
 An order with a condition ("never commit without signing") has none of these forms.
 """
@@ -91,12 +91,12 @@ class Order:
     text: str
     kind: Kind
     about: str = ""
-    """The path or the command; empty for other orders."""
+    """The forbidden path or command; empty for orders about commits and pushes."""
 
     def is_broken_by(self, step: Step) -> bool:
-        """Return whether a finished call did what the order forbids.
+        """Return whether a finished tool call broke the order.
 
-        A failed call counts only if git printed a commit.
+        A failed call counts only for an order about commits, and only if git printed a commit.
         """
         if step.failed:
             return self.kind == "commit" and bool(step.committed)
@@ -118,7 +118,7 @@ class Order:
 
 
 def order(text: str) -> Order | None:
-    """Parse a constraint as an order; None if it cannot be checked."""
+    """Parse a constraint as an order; return None if the order cannot be checked."""
     bare = _SOURCE.sub("", text.replace("’", "'"))
     bare = " ".join(bare.strip(_QUOTES).split()).rstrip(".! ").strip(_QUOTES)
     for kind, form in _FORMS:

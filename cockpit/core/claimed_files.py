@@ -1,4 +1,4 @@
-"""Files that a document says were worked on, and the mark beside each file that was checked.
+"""Find the files that a document claims were worked on, and mark each file that was checked.
 
 Only sections about the present are searched: finished work, the current state, lists of files and
 commits. A plan may name files that do not exist yet. The caller checks the files.
@@ -41,7 +41,8 @@ _FILE = deferred_pattern(
 def claimed_files(sections: Iterable[tuple[str, str]]) -> list[str]:
     """Return the paths in sections about finished work and the current state, each once.
 
-    Paths are as written; at most `MOST_FILES`. `sections` are pairs of title and body.
+    Returns at most `MOST_FILES` paths, as the document has them. `sections` are pairs of title and
+    body.
     """
     files: dict[str, None] = {}
     for title, body in sections:

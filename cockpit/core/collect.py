@@ -1,7 +1,7 @@
 """Collect the facts of one session from the events of its transcript, in bounded memory.
 
-A handoff document contains these facts even without a model. They are as in the transcript, and
-not checked against git. `core/collectors/` has one collector for each kind of fact.
+A handoff document contains these facts even without a model. The facts come from the transcript and
+are not checked against git. `core/collectors/` has one collector for each kind of fact.
 """
 
 from __future__ import annotations
@@ -59,10 +59,10 @@ __all__ = ["FILES_KEPT", "Collector"]
 REPLY_KEPT = 20_000
 """Maximum characters of the session's last reply that are kept."""
 SHORT_REPLY = 160
-"""A last reply with fewer characters often only announces the next call: the last longer one of the
-replies before it is kept as well."""
+"""Characters below which the last reply counts as short. A short reply often only announces the
+next call, so the latest longer reply before it is kept too."""
 REPLIES_BEFORE = 6
-"""Maximum replies before the last one among which the longer one is looked for."""
+"""Number of replies before the last reply that are searched for a longer reply."""
 SUMMARY_KEPT = 100_000
 """Maximum characters of a compaction's summary."""
 
@@ -110,12 +110,12 @@ class Collector:
         self._subagents = SubagentCollector()
         self._background = BackgroundCollector()
         self._calls: dict[str, CallLine] = {}
-        """The main conversation's calls without a result."""
+        """The main agent's tool calls that have no result yet, by id."""
         self._recent: deque[CallLine] = deque(maxlen=5)
         self._title: str | None = None
         self._reply: str | None = None
         self._replies: deque[str] = deque(maxlen=REPLIES_BEFORE)
-        """The replies before the last one."""
+        """The replies before `_reply`, oldest first."""
         self._away_summary: str | None = None
         self._summary: Summary | None = None
         self._cwd: str | None = None
@@ -243,7 +243,7 @@ class Collector:
         self._reply = cut_at_word(text, REPLY_KEPT)
 
     def _longer_reply(self) -> str | None:
-        """Return the last long reply, if a short reply is the very last."""
+        """Return the latest longer reply if the last reply is short, else None."""
         last = len((self._reply or "").strip())
         if not 0 < last < SHORT_REPLY:
             return None
@@ -255,10 +255,10 @@ class Collector:
         return next(longer, None)
 
     def _called(self, tool: ToolUse, *, main: bool) -> None:
-        """Pass a call to the collectors that may have facts from it.
+        """Pass a tool call to the collectors that may find facts in it.
 
-        Most calls run a command or change or read a file. They go only to some collectors, which
-        saves a third of the time.
+        Most calls run a command, or change or read a file. Passing these calls only to some
+        collectors saves a third of the time.
         """
         shell, file = tool.name == "Bash", tool.name in FILE_TOOLS
         other = False
@@ -298,7 +298,10 @@ class Collector:
             self._links.called(tool)
 
     def _file_called(self, tool: ToolUse) -> bool:
-        """Return whether the call changes a file that is no work of the job."""
+        """Pass a file call to the collectors; return whether it changes a draft or a scratch file.
+
+        Such a file is not part of the job's work.
+        """
         path = changed_path(tool)
         if not path:
             if tool.name == "Read":

@@ -1,7 +1,7 @@
 """Parse a shell command line as far as possible without a shell.
 
-Finds the simple commands and the operators between them, the preparation before the work (`cd`,
-`export`), and the program that does the work. Runs nothing.
+Finds the simple commands and the operators between them, the setup commands (`cd`, `export`), and
+the main program. Runs nothing.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _PREFIX = deferred_pattern(
 
 _INTERPRETER = deferred_pattern(r"python[\d.]*|node|bash|sh|zsh|ruby|perl|php|tsx|ts-node|Rscript")
 _CODE = frozenset({"-", "-c", "-e", "-lc", "--eval", "<<", "<"})
-"""Arguments with which an interpreter runs code that is in no file."""
+"""Arguments with which an interpreter runs code that is not in a file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +46,17 @@ class Part:
 
     text: str
     joined: str
-    """The operator after it: `&&`, `||`, `;`, `|`, `&` or a newline; empty at the end."""
+    """The operator after the command: `&&`, `||`, `;`, `|`, `|&`, `&` or a newline; empty at the
+    end."""
 
     @property
     def is_setup(self) -> bool:
-        """Whether the command only prepares for the following ones, as `cd` and `export` do."""
+        """Whether the command only prepares for later commands, as `cd` and `export` do."""
         return _SETUP.match(self.text) is not None
 
 
 def parts(command: str) -> list[Part]:
-    """Return the simple commands. A here-document belongs to the command that reads it."""
+    """Return the simple commands of a command line, without the text of here-documents."""
     if _SIMPLE.fullmatch(command, 0, LONGEST):
         bare = command[:LONGEST].strip()
         return [Part(bare, "")] if bare else []
@@ -71,9 +72,9 @@ def parts(command: str) -> list[Part]:
 
 
 def work(command: str) -> str:
-    """Return a command line on one line, without the preparation at its beginning.
+    """Return a command line on one line, without the setup commands at its beginning.
 
-    A line that only prepares is returned whole.
+    A command line that has only setup commands is returned whole.
     """
     pieces = parts(command)
     first = next((at for at, part in enumerate(pieces) if not part.is_setup), 0)
@@ -81,8 +82,8 @@ def work(command: str) -> str:
 
 
 def bare_command(text: str) -> str:
-    """Return a simple command without variables, `timeout`, `uv run` and the like before it, and
-    with the name of the program instead of its path."""
+    """Remove variables, `timeout`, `uv run` and the like from the start of a simple command, and
+    the directory from its program."""
     while (match := _PREFIX.match(text)) is not None and match.end() < len(text):
         text = text[match.end() :]
     program, space, rest = text.partition(" ")
@@ -92,7 +93,7 @@ def bare_command(text: str) -> str:
 def program_of(command: str) -> str:
     """Return the main program of a command line and its first argument, such as `git push`.
 
-    Options are skipped. Of an interpreter, returns the script.
+    Options are skipped. For an interpreter, the argument is the script.
     """
     pieces = [part for part in parts(command) if not part.is_setup]
     words = bare_command(pieces[0].text).split() if pieces else []
@@ -110,11 +111,11 @@ def _bare(text: str) -> str:
     return text.strip("(){} \t\n") if text[:1] in "({" else text
 
 
-def _joined(found: list[Part]) -> str:
+def _joined(commands: list[Part]) -> str:
     pieces = []
-    for at, part in enumerate(found):
+    for at, part in enumerate(commands):
         operator = ";" if part.joined == "\n" else part.joined
-        last = at == len(found) - 1
+        last = at == len(commands) - 1
         space = "" if operator == ";" else " "
         pieces.append(part.text if last or not operator else f"{part.text}{space}{operator} ")
     return " ".join("".join(pieces).split())

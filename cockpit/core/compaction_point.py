@@ -1,8 +1,8 @@
 """The token count at which a CLI compacts automatically: a formula, corrected by observations.
 
-The formula is the CLI's own. With some accounts and gateways, Claude Code 2.1.330 compacts only
-when the API refuses the request, at a higher count. The latest observation wins. Token counts are
-those of the model's last reply.
+The CLI itself uses the formula. With some accounts and gateways, however, Claude Code 2.1.330
+compacts only when the API refuses the request, at a higher count. A later observation overrides an
+earlier one. Token counts are those of the model's last reply.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Build a handoff document from the writer's sections and cockpit's own.
 
-The original request comes first, word for word. `Verified Facts` is always written by cockpit.
-Secrets are removed from each piece before the pieces are joined, so that no piece can change the
-structure of the document.
+The original request comes first, word for word. cockpit always writes `Verified Facts`. Secrets are
+removed from each piece before the pieces are joined, so that no piece can change the structure of
+the document.
 """
 
 from __future__ import annotations
@@ -72,8 +72,8 @@ _NOT_CLEANED = frozenset(
         "summary",
     }
 )
-"""Fields without text of the user or a tool, and fields of the draft, which is cleaned as a whole.
-"""
+"""Fields that `_Cleaner.facts` skips: fields without text from the user or a tool, and fields whose
+text is only in the draft, which is cleaned as a whole."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +90,11 @@ class Links:
 
 @dataclass(frozen=True, slots=True)
 class DocumentInput:
-    """All that a document is built from."""
+    """The input of `compose`."""
 
     draft: str
     """The writer's text. Its front matter, `Goal` and `Verified Facts` are discarded. To renew the
-    facts of a whole document, pass the document; its text by the writer and the user is kept."""
+    facts of a whole document, pass that document; `compose` keeps the text of writer and user."""
     front: FrontMatter
     facts: Facts
     git: GitView
@@ -104,9 +104,10 @@ class DocumentInput:
     redactor: Redactor | None = None
     links: Links | None = None
     other_cli: str = ""
-    """Tells the successor that it runs in another CLI; see `tool_names.change_of_cli`."""
+    """Text that tells the successor about a change of CLI, from `tool_names.change_of_cli`; empty
+    if the CLI stays the same."""
     missing: Sequence[Statement] = ()
-    """The chain's decisions and constraints that the draft leaves out; they are added."""
+    """The chain's decisions and constraints that the draft leaves out; `compose` adds them."""
 
 
 def compose(source: DocumentInput) -> str:
@@ -169,7 +170,7 @@ class _Cleaner:
         return None if text is None else self.clean(text)
 
     def facts(self, facts: Facts) -> Facts:
-        """Return facts with each text cleaned."""
+        """Return the facts with each text cleaned, except the fields in `_NOT_CLEANED`."""
         cleaned: Facts = self._cleaned(facts)
         return cleaned
 
@@ -201,7 +202,7 @@ class _Cleaner:
 
 
 def _by_section(missing: Sequence[Statement]) -> list[tuple[str, list[Statement]]]:
-    """Return the statements by section; without a section for constraints, all as decisions."""
+    """Group the statements by section; a section that is not in `SECTIONS` becomes `DECISIONS`."""
     by_section: dict[str, list[Statement]] = {}
     for statement in missing:
         title = statement.section if statement.section in SECTIONS else DECISIONS
@@ -210,7 +211,7 @@ def _by_section(missing: Sequence[Statement]) -> list[tuple[str, list[Statement]
 
 
 def _writers_sections(document: Document) -> list[tuple[str, str]]:
-    """Return the writer's sections; text outside of them goes to `OTHER_NOTES`."""
+    """Return title and body of the writer's sections; all other text is under `OTHER_NOTES`."""
     kept = [(title, body) for title, body in document.sections.items() if title not in OURS]
     notes = [document.opening] if document.opening.strip() else []
     notes += [
@@ -223,7 +224,7 @@ def _writers_sections(document: Document) -> list[tuple[str, str]]:
 
 
 def files_claimed(draft: str) -> list[str]:
-    """Return the files that a draft says were worked on; the caller checks each."""
+    """Return the files that a draft claims were worked on; the caller checks each file."""
     return claimed_files(_writers_sections(read(plain(draft))))
 
 
@@ -302,7 +303,7 @@ def _next_steps(body: str, facts: Facts, git: GitView) -> str:
 
 
 def _joined(body: str, ours: str) -> str:
-    """Return the writer's text, then those of cockpit's lines that the text does not contain."""
+    """Return the writer's text, followed by cockpit's lines that the text does not contain."""
     own = "" if says_nothing(body) else body
     present = set(own.split("\n"))
     added = "\n".join(line for line in ours.split("\n") if line not in present)

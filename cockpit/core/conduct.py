@@ -1,8 +1,8 @@
 """The activity of an agent: working, idle, or waiting for the user.
 
 There are three sources. Hooks report most changes at once. Only the transcript shows an interrupt.
-The status file that the CLI writes for its process shows changes that both miss. Every report has
-the time at which it was made; an older report never overrides a newer one.
+The status file that the CLI writes for its process shows changes that hooks and transcript miss.
+Every report has a time, and an older report never overrides a newer report.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ An agent that runs only these is idle.
 
 @dataclass(slots=True)
 class Conduct:
-    """The activity of one session. All times are seconds on the same clock."""
+    """The activity of one session. All times are in seconds, on the same clock."""
 
     turn: Turn = Turn.UNKNOWN
     since: float = 0.0
     began: bool = False
-    """The CLI reported that the session has started."""
+    """Whether the CLI reported that the session has started."""
     closed: str | None = None
     """The CLI's reason for ending the session; None until it ends."""
     prompts: int = 0
@@ -65,7 +65,7 @@ class Conduct:
     background: tuple[BackgroundTask, ...] = ()
     """Background tasks that were running when the last turn ended and have not ended since."""
     background_known: bool = False
-    """The CLI reported its background tasks: at the end of a turn, or that no shell runs."""
+    """Whether the CLI reported its background tasks: at a turn's end, or that no shell runs."""
     last_words: str = ""
     """The agent's last reply when a turn ended; empty after a new prompt."""
     words_at: float = 0.0
@@ -84,7 +84,7 @@ class Conduct:
     last_moment: float = 0.0
 
     def hear(self, moment: Moment, at: float) -> None:
-        """Process a hook event. An event that is older than the last does not change the turn."""
+        """Process a hook event. An event older than the latest report does not change the turn."""
         late = at < self.last_moment
         self.last_moment = max(at, self.last_moment)
         match moment:
@@ -150,8 +150,8 @@ class Conduct:
         self.last_moment = max(at, self.last_moment)
 
     def interrupted(self, at: float) -> None:
-        """Record that the user pressed Esc, as the transcript shows; subagents end with the
-        turn."""
+        """Record that the user pressed Esc, which the transcript shows. The turn and its subagents
+        end, unless a later report is known."""
         self.cut_at = max(at, self.cut_at)
         if at >= self.last_moment:
             self.last_moment = at
@@ -159,7 +159,7 @@ class Conduct:
             self._rest(at)
 
     def recorded(self, *, working: bool, at: float) -> None:
-        """Record that a turn began or ended, as the transcript shows; ignored if outdated."""
+        """Record the beginning or end of a turn in the transcript; ignored if outdated."""
         if at >= self.last_moment:
             self.last_moment = at
             if working:
@@ -169,12 +169,12 @@ class Conduct:
 
     @property
     def cut_short(self) -> bool:
-        """Whether the last turn was interrupted, and no prompt was given since."""
+        """Whether the user interrupted the last turn and has given no prompt since."""
         return self.cut_at >= self.words_at
 
     @property
     def works_in_background(self) -> bool:
-        """Whether work continues after the turn: subagents or workflows."""
+        """Whether subagents or background tasks other than `SERVES` run, even after the turn."""
         return bool(self.subagents) or any(task.type not in SERVES for task in self.background)
 
     def noted(
@@ -226,11 +226,11 @@ class Conduct:
         self._turn(Turn.DIALOG, at)
 
     def _asked_by_other(self, tool: str) -> tuple[DialogOpened, float] | None:
-        """Return the dialog that may be open and its time, if a tool call that returned did not
-        open it.
+        """Return the dialog that may still be open and its time; None if `tool` opened the dialog.
 
-        Tool calls run in parallel, so the dialog may still be open. Or the user has refused it, and
-        this is the agent's next call. Only the status file shows which.
+        `tool` is the tool of a call that returned. Tool calls run in parallel, so another call's
+        dialog may still be open. Or the user has refused the dialog, and the call that returned is
+        the agent's next call. Only the status file shows which is the case.
         """
         known = (self.dialog, self.asked_at) if self.dialog and self.asked_at else self.remembered
         if known is None or not tool or known[0].asked_by in {"", tool}:
@@ -238,13 +238,11 @@ class Conduct:
         return known
 
     def _recognised(self, at: float) -> bool:
-        """Show the remembered dialog again, if it is the dialog that opened at this time.
-
-        Returns whether it is.
+        """Reopen the remembered dialog if it opened at this time; return whether it did.
 
         The CLI writes its status file again when the next dialog opens, so a file that is not newer
-        than the remembered dialog is about that dialog. The hook and the file are 20 ms apart
-        (2.1.330).
+        than the remembered dialog is about that dialog. The CLI runs the hook and writes the file
+        20 ms apart (2.1.330).
         """
         known, self.remembered = self.remembered, None
         if known is None or at > known[1] + NOTE_LAG:

@@ -47,14 +47,14 @@ class Succession:
     has_git: bool = True
     branch: str | None = None
     full: bool = True
-    """The handoff happened because the previous context was nearly full."""
+    """Whether the handoff happened because the previous context was nearly full."""
     tools: ToolNames = CLAUDE_TOOLS
     """The tools of the new session."""
     previous_tools: ToolNames | None = None
     """The tools of the previous session, if it ran in another CLI."""
     standing: tuple[str, ...] = ()
-    """Decisions and constraints of earlier sessions that hold and are not in the document, each
-    with its session in parentheses."""
+    """Decisions and constraints of earlier sessions that still hold and that the document lacks,
+    each with its session in parentheses."""
     marker: str | None = None
     """The line to print when the whole job is done; None if there is none."""
 
@@ -106,7 +106,7 @@ def first_prompt(prompt: str, marker: str | None = None) -> str:
 
 
 def without_completion(prompt: str) -> str:
-    """Return the user's part of a prompt that `first_prompt` built; any other prompt as it is."""
+    """Return the user's part of a prompt from `first_prompt`; any other prompt unchanged."""
     return _COMPLETION.sub("", prompt)
 
 

@@ -1,8 +1,8 @@
 """Find statements of a document that the transcript's last checks and failures contradict.
 
-Cautious: only a line that names tests, lint, build or a failed command, and says that it passes, is
-compared. A line with a negation, a condition, a plan or the past says nothing certain and is left
-out. Reads English, German, Spanish and French.
+Compares only lines that name tests, lint, build or a failed command, and that claim success. Skips
+lines with a negation, a condition, a plan or a past tense, because their claim is uncertain. Reads
+English, German, Spanish and French.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _CODE = re.compile(r"`[^`\n]+`")
 def contradictions(
     document: Document, checks: Sequence[Check], failures: Sequence[Failure] = ()
 ) -> tuple[str, ...]:
-    """Return each contradiction in one line, with both sides."""
+    """Return one line for each contradiction: the document's claim and the transcript's result."""
     lines = _lines(document, _OWN)
     contradicted = [point for check in checks for point in _against(check, lines)]
     return (
@@ -63,7 +63,7 @@ def contradictions(
 
 
 def silent_about(document: Document, checks: Sequence[Check]) -> tuple[str, ...]:
-    """Return each check that failed last and of which the document says nothing, one line each."""
+    """Return one line for each failed check that the document does not mention."""
     lines = _lines(document, {"Goal", "Verified Facts"})
     unmentioned = [
         check for check in checks if check.failed is True and not _mentions(check, lines)
@@ -97,7 +97,10 @@ def _against(check: Check, lines: Sequence[str]) -> Iterator[str]:
 
 
 def _against_failure(failure: Failure, lines: Sequence[str]) -> Iterator[str]:
-    """Compare a call that never worked with the lines that name its command as code."""
+    """Yield a contradiction if a line claims that a command works, but its call never succeeded.
+
+    The line must contain the command as code.
+    """
     command = _command(failure)
     if failure.worked or not command:
         return
@@ -126,7 +129,10 @@ def _command(failure: Failure) -> str:
 
 
 def _mentions(check: Check, lines: Sequence[str]) -> bool:
-    """Return whether a line may be about the failed check: it names it and says that it failed."""
+    """Return whether a line seems to report the failed check.
+
+    The line has the check's result, or its kind or program with a word for a failure or for doubt.
+    """
     subject = re.compile(rf"\b{_SUBJECT[check.kind]}", re.IGNORECASE)
     program = check.command.partition(" ")[0].casefold()
     result = check.result.casefold()

@@ -1,6 +1,6 @@
-"""The context history of a session: its token counts in order, and a trend for the screen's row.
+"""The context history of a session: its token counts in order, and a trend for the agent's row.
 
-Points may be left out; the reply numbers of the other points show where.
+Points may be left out; gaps in the reply numbers show where.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def thinned(points: Sequence[Point], most: int) -> list[Point]:
     if len(points) <= most:
         return list(points)
     last = points[-1]
-    # The number of replies for each largest power of two by which their numbers can be divided.
+    # counts[n]: how many reply numbers are divisible by 2**n, but not by 2**(n + 1).
     counts = [0] * (last.call.bit_length() + 2)
     always = 1
     for point in points[:-1]:
@@ -49,11 +49,12 @@ def thinned(points: Sequence[Point], most: int) -> list[Point]:
 
 
 def _of_power(points: Sequence[Point], power: int) -> list[Point]:
-    """Return the last point, the compactions, and replies with a multiple of 2**power."""
+    """Return the last point, the compactions, and the replies whose number divides by 2**power."""
     if power == 0:
         return list(points)
     rest = (1 << power) - 1
-    return [*(one for one in points[:-1] if one.kind != "reply" or not one.call & rest), points[-1]]
+    kept = (point for point in points[:-1] if point.kind != "reply" or not point.call & rest)
+    return [*kept, points[-1]]
 
 
 def _spread(points: list[Point], most: int) -> list[Point]:
@@ -63,8 +64,8 @@ def _spread(points: list[Point], most: int) -> list[Point]:
 class Trend:
     """A context history in a few steps of equal length; each value is the count at a step's end.
 
-    Only the last step changes while a session grows. When all steps are used, they become twice as
-    long. So the row is seldom redrawn.
+    Only the last step changes while a session grows. When all steps are used, the step length
+    doubles. The screen therefore seldom redraws the row.
     """
 
     __slots__ = ("_cells", "_count", "_step", "_values")
