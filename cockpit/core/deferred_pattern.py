@@ -11,9 +11,10 @@ from typing import Any, cast
 
 
 def deferred_pattern(expression: str, flags: int = 0) -> re.Pattern[str]:
-    """Return what `re.compile` returns, as soon as one of its attributes is used.
+    """Return an object with the attributes of `re.Pattern`, which compiles at its first use.
 
-    It is no instance of `re.Pattern`: call its methods, and do not pass it to a function of `re`.
+    The object is not an instance of `re.Pattern`: call its methods, and do not pass the object to a
+    function of `re`.
     """
     return cast("re.Pattern[str]", _DeferredPattern(expression, flags))
 
@@ -25,6 +26,6 @@ class _DeferredPattern:
 
     def __getattr__(self, name: str) -> Any:
         value = getattr(re.compile(self._expression, self._flags), name)
-        # Stored, so that a method costs the same as the pattern's own from the second use on.
+        # Stored, so that later uses of a method cost the same as with an ordinary pattern.
         setattr(self, name, value)
         return value

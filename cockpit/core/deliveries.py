@@ -1,6 +1,6 @@
-"""Decide after an attempt to deliver a message whether it was delivered, is retried or given up.
+"""Decide after a delivery attempt whether a message is delivered, retried or given up.
 
-Times are seconds. The random number is an argument, so that the rules can be tested.
+Times are in seconds. The random number is an argument, to make the rules testable.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ class Answer:
     status: int | None = None
     """The HTTP status; None if there was no response."""
     retry_after: float | None = None
-    """Seconds to wait, as the response's `Retry-After` header says."""
+    """Seconds to wait, from the response's `Retry-After` header."""
     problem: str = ""
-    """A short description without the URL; empty on success."""
+    """A short description of the error, without the URL; empty on success."""
     permanent: bool = False
-    """The message can never be delivered, for example because cockpit refuses its URL."""
+    """Whether the message can never be delivered, for example because cockpit refuses its URL."""
     body: bytes = b""
     """The beginning of the response's body, if the caller needs it."""
     thread: str | None = None
     """The chat thread of the message, if the response contains it."""
     thread_gone: bool = False
-    """The thread of the message no longer exists."""
+    """Whether the thread of the message no longer exists."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,22 +42,23 @@ class Delivered:
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """The message is tried again after this many seconds."""
+    """The message is sent again after this many seconds."""
 
     seconds: float
 
 
 @dataclass(frozen=True, slots=True)
 class GivenUp:
-    """The message is not tried again."""
+    """The message is not sent again."""
 
     why: str
 
 
 def after(answer: Answer, attempt: int, age: float, chance: float) -> Delivered | Again | GivenUp:
-    """Decide from the response to an attempt. `attempt` begins at 1; `age` is in seconds.
+    """Decide whether a message is delivered, sent again or given up, from the server's response.
 
-    The maximum wait doubles with each attempt. The actual wait is a random part of the maximum
+    `attempt` begins at 1; `age` is the message's age in seconds. The maximum wait doubles with each
+    attempt, up to `LONGEST_WAIT`. The actual wait is a random part of the maximum
     (`chance`, 0 to 1), so that many supervisors do not retry at the same time. `retry_after` is
     added.
     """

@@ -1,4 +1,4 @@
-"""The handoff document as a value: its sections, how to read it, and how to validate it.
+"""Read and validate handoff documents.
 
 Reading never fails: any text is a document, perhaps with sections missing. `core.composition`
 builds documents, and `adapters.documents` stores them.
@@ -42,11 +42,11 @@ SECTIONS = (
 CONSTRAINTS = "Constraints from the user"
 """The user's standing orders and refusals, from the transcript."""
 ASKED = ("Current Task", *SECTIONS[3:10])
-"""The sections that the agent is asked to write; it may also write `Links`."""
+"""The sections that cockpit asks the agent to write. The agent may also write `Links`."""
 REQUIRED = ASKED[:-1]
 """The required sections. cockpit cannot write them, so a draft that lacks one is invalid."""
 OPTIONAL = frozenset({CONSTRAINTS})
-"""Sections that a whole document can lack, because templates of earlier versions do."""
+"""Sections that a whole document can lack, because templates of earlier versions lack them."""
 PROGRESS = ("Completed", "In Progress", "Pending")
 OTHER_NOTES = "Other Notes"
 """The section for text under headings that are not in `SECTIONS`."""
@@ -58,7 +58,7 @@ OURS = ("Goal", "Verified Facts")
 LARGEST = 256 * 1024
 """Maximum bytes of a document."""
 LARGEST_DRAFT = 128 * 1024
-"""Maximum bytes of a draft's sections, without those in `OURS`."""
+"""Maximum bytes of a draft's sections together, not counting the sections in `OURS`."""
 SMALLEST_DRAFT = 200
 """Minimum characters of all sections in `ASKED` together."""
 
@@ -94,7 +94,7 @@ class Problem:
     text: str
     """A sentence that tells the writer what to correct."""
     mends: bool = False
-    """`composition.compose` corrects this problem, so the writer is not asked again."""
+    """Whether `composition.compose` corrects this problem; then the writer is not asked again."""
 
     def __str__(self) -> str:
         return self.text
@@ -105,9 +105,9 @@ class Document:
     """A parsed handoff document."""
 
     sections: Mapping[str, str] = field(default_factory=dict)
-    """Title to body, in the order of `SECTIONS`; missing sections are left out."""
+    """Maps title to body, in the order of `SECTIONS`; missing sections are left out."""
     others: Mapping[str, str] = field(default_factory=dict)
-    """Title to body of the sections that are not in `SECTIONS`."""
+    """Maps title to body, for sections that are not in `SECTIONS`."""
     opening: str = ""
     """The text above the first section."""
     front: FrontMatter | None = None
@@ -159,10 +159,11 @@ def read(text: str) -> Document:
 
 
 def validate(text: str, *, complete: bool = False) -> list[Problem]:
-    """List what is wrong with a draft or, with `complete`, with a whole document.
+    """List the problems of a draft or, with `complete`, of a whole document.
 
-    A whole document needs every section and front matter. `LARGEST` limits both. The writer's own
-    sections in a draft are limited to `LARGEST_DRAFT`, to leave room for the request.
+    A whole document needs front matter and every section that is not in `OPTIONAL`. Both a draft
+    and a document have at most `LARGEST` bytes. The writer's own sections in a draft are limited to
+    `LARGEST_DRAFT`, to leave room for the request.
     """
     if not text.strip():
         return [Problem("empty", "The document is empty.")]
@@ -182,13 +183,15 @@ def validate(text: str, *, complete: bool = False) -> list[Problem]:
 
 
 def says_nothing(body: str) -> bool:
-    """Return whether a section is empty, or says `None.` or the like."""
+    """Return whether a section is empty, or has only `None.`, `n/a` or the like."""
     return _EMPTY.fullmatch(body[:100]) is not None and len(body) <= 100
 
 
 def first_step(body: str) -> str | None:
-    """Return the first list item of a body, or its first paragraph; with the code block
-    after it."""
+    """Return the first list item of a body, or its first paragraph, with the code block after it.
+
+    None if the body says nothing.
+    """
     lines = list(marked_lines(body.strip("\n")))
     starts = [at for at, (line, is_code) in enumerate(lines) if not is_code and _ITEM.match(line)]
     if says_nothing(body):
@@ -202,7 +205,7 @@ def first_step(body: str) -> str | None:
 
 
 def is_runnable(step: str) -> bool:
-    """Return whether a step has a command: a code span, a fenced block, or a line after `$`."""
+    """Return whether a step has a command: a code span, a code block, or a line after `$`."""
     return (
         _SPAN.search(step) is not None
         or any(is_code for _, is_code in marked_lines(step))

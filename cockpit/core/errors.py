@@ -9,10 +9,10 @@
     ├── NoSupervisor        4
     │   └── Unreachable     4  a supervisor is running, but does not answer on its socket
     ├── NotNow              5  not possible in the current state
-    │   └── NotAllowed      5  only the user may do this, and an agent asked
+    │   └── NotAllowed      5  the caller, usually an agent, may not do this
     └── ProgramMissing      6  a required program is not installed
 
-The number is the exit code of the command line. The supervisor's replies contain it too.
+The number is the exit code of the `cockpit` command. The supervisor's replies contain it too.
 """
 
 from __future__ import annotations
@@ -60,13 +60,13 @@ class BadConfig(BadUsage):
 
 
 class NoSuchAgent(CockpitError):
-    """No agent of that name is configured or running."""
+    """No agent with the given name is configured or running."""
 
     exit_code = 3
 
 
 class NoSupervisor(CockpitError):
-    """No supervisor can be reached through the socket."""
+    """No supervisor answers on the socket."""
 
     exit_code = 4
 
@@ -81,13 +81,13 @@ class Unreachable(NoSupervisor):
 
 
 class NotNow(CockpitError):
-    """Not possible in the current state; the detail says why."""
+    """The request is not possible in the current state; the detail gives the reason."""
 
     exit_code = 5
 
 
 class NotAllowed(NotNow):
-    """Only the user may do this, and a process inside an agent asked."""
+    """The caller may not make this request: usually an agent or a hook, not the user."""
 
 
 class ProgramMissing(CockpitError):

@@ -54,7 +54,8 @@ def to_data(event: Event) -> dict[str, Any]:
 def from_data(kind: str, data: Mapping[str, Any]) -> Event:
     """Read a stored event, including an event of another version.
 
-    A missing value is read as unknown. Keys that this version does not know are ignored.
+    A missing value becomes the unknown value of its type. Keys that this version does not know are
+    ignored.
     """
     event = TYPES.get(kind)
     if event is None:
@@ -68,8 +69,10 @@ def from_data(kind: str, data: Mapping[str, Any]) -> Event:
 
 
 def _read(annotation: str, stored: Any) -> Any:
-    """Convert a stored value to a field's type; a missing or wrong value becomes the unknown
-    value."""
+    """Convert a stored value to a field's type.
+
+    A missing value, or a value of another type, becomes the unknown value: empty, 0, False or None.
+    """
     match annotation:
         case "str":
             return stored if isinstance(stored, str) else ""

@@ -34,9 +34,9 @@ def happened(event: Event) -> tuple[tuple[str, str | None], ...]:
 
 
 def topic(event: Event) -> str | None:
-    """Return the topic of an event: needs_you, handed_off, failed or done; None for others."""
+    """Return the notification topic of an event: needs_you, handed_off, failed or done, or None."""
     if isinstance(event, BudgetCrossed | DayBudgetCrossed | ElsewhereCrossed):
-        # Hooks are for events of an agent; these events come from the user's own settings.
+        # No hook event exists for these events; the user asked for them in the settings.
         return "needs_you"
     events = dict(happened(event))
     if "error" in events:

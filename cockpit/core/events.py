@@ -85,7 +85,8 @@ class AgentExited:
     kind: ClassVar[EventKind] = "agent.exited"
     status: int | None
     signal: int | None
-    """The exit status or the signal; both are None if no supervisor saw the process end."""
+    """The signal that ended the process. `status` and `signal` are both None if no supervisor saw
+    the process end."""
     completed: bool
     """Whether the job was done when the process ended."""
     told: bool
@@ -118,7 +119,7 @@ class AgentRegained:
 class AgentRenamed:
     kind: ClassVar[EventKind] = "agent.renamed"
     before: str
-    """The name until now. The event is the agent's under its new name."""
+    """The old name. The event is recorded under the new name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +163,7 @@ class DayBudgetCrossed:
     day: str
     """The local date, such as `2026-01-31`."""
     cost_usd: float | None
-    """What the day has cost until now."""
+    """The cost of the day so far."""
     budget_usd: float | None
 
 
@@ -171,7 +172,7 @@ class BandCrossed:
     kind: ClassVar[EventKind] = "band.crossed"
     band: str
     reached: tuple[str, ...]
-    """The bands that the session reached for the first time, the highest last."""
+    """The bands that the session reached for the first time, from the lowest to the highest."""
     tokens: int | None
     window: int | None
     confidence: str | None
@@ -215,7 +216,7 @@ class FactsGiven:
     kind: ClassVar[EventKind] = "facts.given"
     occasion: str
     token: str
-    """A unique text in the facts; if the transcript contains the text, the facts have arrived."""
+    """Unique text in the facts. If the transcript contains this text, the facts have arrived."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +280,7 @@ class WriterFailed:
 class HistoryRebuilt:
     kind: ClassVar[EventKind] = "history.rebuilt"
     left_aside: tuple[str, ...]
-    """Paths of files that were ignored, because they are not handoff documents."""
+    """Paths of ignored files, which are not handoff documents."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,7 +309,7 @@ class HookEnded:
 
 @dataclass(frozen=True, slots=True)
 class HookSent:
-    """A hook's or a notification's message was delivered, or its delivery was given up."""
+    """The message of a hook or a notification was delivered, or cockpit gave up its delivery."""
 
     kind: HookSentKind
     hook: str

@@ -28,7 +28,7 @@ class CommitMade:
 
 @dataclass(frozen=True, slots=True)
 class Subagent:
-    """An agent that the session started."""
+    """A subagent that the session started."""
 
     id: str
     type: str
@@ -36,7 +36,7 @@ class Subagent:
     """`running`, `completed`, `failed` or `unknown`."""
     task: str
     result: str = ""
-    """The beginning of what the agent reported at its end."""
+    """The beginning of the subagent's final report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +52,8 @@ class BackgroundTask:
     log: str = ""
     """The file with the output of a shell task."""
     status: str = "running"
-    """`running`, `completed`, `failed` or `stopped`; `ended` if the result is unknown; `unknown` of
-    a command that a shell started with `&`, because the CLI does not know of it."""
+    """`running`, `completed`, `failed` or `stopped`; `ended` if the result is unknown; `unknown`
+    for a command that a shell started with `&`, because the CLI does not track such commands."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ class Prompt:
     """Number of the prompt in the session, from 1."""
     text: str
     queued: bool = False
-    """Written while the agent was working, and given to it in the same turn."""
+    """Whether the user wrote the prompt while the agent was working, for the same turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ class Constraint:
 
     turn: int
     text: str
-    """The sentence."""
+    """The sentence with the order or correction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,14 +103,15 @@ class Check:
     kind: Literal["test", "lint", "build"]
     command: str
     failed: bool | None = None
-    """None if the transcript does not show it, as for `pytest | tail` without a result line."""
+    """Whether the check failed; None if the transcript does not show the result, as for
+    `pytest | tail` without a result line."""
     exit: int | None = None
     """The exit status of the check itself; None if the transcript does not have it."""
     result: str = ""
     """The line of the output with the counts, such as `12 passed`; empty if there is none."""
     edited_since: bool = False
-    """A file was changed after the command was started: with a tool of the CLI, or with a command
-    such as `sed -i`."""
+    """Whether a file was changed after the command was started: with a tool of the CLI, or with a
+    command such as `sed -i`."""
     turn: int = 0
 
 
@@ -126,7 +127,8 @@ class Failure:
     """The next call of the same kind that succeeded, in one line; empty if there was none."""
     turn: int = 0
     after: str = ""
-    """If the same command worked later: the last command or edit between, in one line."""
+    """If the same command succeeded later: the last command or edit before that success, in one
+    line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +139,7 @@ class Plan:
     file: str = ""
     """The file with the plan; empty if unknown."""
     approved: bool | None = None
-    """Whether the user approved the plan; None if it was not answered."""
+    """Whether the user approved the plan; None if the user did not answer."""
     turn: int = 0
 
 
@@ -147,10 +149,10 @@ class Link:
 
     kind: Literal["pull_request", "issue"]
     url: str
-    """Empty if the transcript only has its number."""
+    """The URL; empty if the transcript only has the number."""
     number: int | None = None
     repository: str = ""
-    """`owner/name`."""
+    """The repository, as `owner/name`; empty if unknown."""
     state: str = ""
     """`open`, `draft`, `merged` or `closed`, as last seen in the transcript; empty if unknown."""
 
@@ -169,7 +171,7 @@ class Facts:
     """All facts in one session's transcript."""
 
     goal: str | None = None
-    """The first prompt, word for word."""
+    """The user's goal, word for word; see `Collector.goal`."""
     todos: tuple[Todo, ...] = ()
     files_modified: tuple[str, ...] = ()
     """Paths of changed files, as in the tool calls, in the order of the first change."""
@@ -184,27 +186,27 @@ class Facts:
     last_reply: str | None = None
     """The last text that the agent wrote."""
     longer_reply: str | None = None
-    """If that is short: a longer text that the agent wrote shortly before."""
+    """If `last_reply` is short: a longer text that the agent wrote shortly before it."""
     compactions: int = 0
     away_summary: str | None = None
     """The CLI's own summary of the session, written while the user was away."""
     prompts: tuple[Prompt, ...] = ()
     """The last prompts of the user, oldest first."""
     earlier_prompts: tuple[Prompt, ...] = ()
-    """The beginnings of the prompts between the first and the last ones, oldest first."""
+    """The beginnings of the prompts between the first prompt and `prompts`, oldest first."""
     constraints: tuple[Constraint, ...] = ()
-    """Oldest first."""
+    """The user's standing orders and corrections, oldest first."""
     answers: tuple[Answer, ...] = ()
-    """Oldest first."""
+    """The user's answers, oldest first."""
     refusals: tuple[ToolRefusal, ...] = ()
-    """Oldest first."""
+    """The refused tool calls, oldest first."""
     checks: tuple[Check, ...] = ()
     """The last check of each kind, oldest first."""
     failures: tuple[Failure, ...] = ()
     """The last failed calls, oldest first."""
     plan: Plan | None = None
     links: tuple[Link, ...] = ()
-    """In the order of their first mention."""
+    """Pull requests and issues, in the order of their first mention."""
     summary: Summary | None = None
     instructions: tuple[str, ...] = ()
     """Paths of the instruction files that the CLI gave to the model, such as `CLAUDE.md`."""

@@ -1,6 +1,7 @@
 """Limit the facts of a document without a model to a number of tokens, by importance.
 
-Facts that a successor needs most are kept; lists lose their oldest items, long texts their end.
+Keeps the facts that a successor needs most. Lists lose their oldest items, long texts lose their
+end.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ QUOTED = 400
 
 
 def estimated_tokens(text: str) -> int:
-    """Estimate the tokens of a text: 3.5 characters each, and fewer beyond ASCII."""
+    """Estimate the tokens of a text: one for 3.5 ASCII characters, or for 1.3 other characters."""
     if text.isascii():
         return round(len(text) / 3.5)
     ascii_count = sum(char < "\x80" for char in text)
@@ -37,12 +38,12 @@ def estimated_tokens(text: str) -> int:
 class _Budget:
     left: float
     cut: dict[str, str] = field(default_factory=dict)
-    """What was cut, as text, by the kind of fact."""
+    """A text about the removed facts, by kind of fact."""
 
     def keep(
         self, kind: str, one: str, items: Sequence[T], text: Callable[[T], str], share: float = 1.0
     ) -> tuple[T, ...]:
-        """Return the last items that fit, in their order."""
+        """Return the last items that fit into this share of the budget, in their order."""
         room, kept = self.left * share, 0
         for item in reversed(items):
             cost = estimated_tokens(text(item)) + ITEM
@@ -56,7 +57,7 @@ class _Budget:
         return tuple(items[len(items) - kept :])
 
     def keep_text(self, kind: str, text: str | None, share: float) -> str | None:
-        """Return the beginning of a text that fits; None if almost nothing fits."""
+        """Return as much of the beginning of a text as fits; None if almost nothing fits."""
         if not text:
             return text
         whole, room = estimated_tokens(text), int(self.left * share)
@@ -73,9 +74,9 @@ class _Budget:
 
 
 def within(facts: Facts, git: GitView, goal: str | None, tokens: int) -> tuple[Facts, GitView, str]:
-    """Return the facts that fit into a document of this size, and what was cut, as text.
+    """Return the facts that fit into a document of this size, and a text about the removed facts.
 
-    The goal is never cut, but half of the tokens are left for the facts.
+    The goal is never cut. At least half of the tokens are for the facts, even if the goal is long.
     """
     fixed = 900 + estimated_tokens(goal if goal is not None else facts.goal or "")
     budget = _Budget(max(tokens - fixed, tokens / 2))
@@ -173,7 +174,7 @@ def within(facts: Facts, git: GitView, goal: str | None, tokens: int) -> tuple[F
 
 
 def _short_prompt(prompt: Prompt, left: float) -> Prompt:
-    """Return a prompt that uses at most a third of the tokens."""
+    """Shorten a prompt to at most a third of the tokens that are left."""
     room, whole = int(left / 3), estimated_tokens(prompt.text)
     if whole <= room:
         return prompt
@@ -193,7 +194,7 @@ def _with_texts(
 
 
 def _with_rest(facts: Facts, whole: Facts, budget: _Budget) -> Facts:
-    """Return the facts with longer texts, from the tokens that are left."""
+    """Spend the tokens that are left on more of the summary, the plan and the last reply."""
     if whole.summary is not None and facts.summary != whole.summary:
         budget.left += estimated_tokens(facts.summary.text) if facts.summary else 0
         text = budget.keep_text("the summary", whole.summary.text, 1.0)

@@ -1,7 +1,7 @@
-"""The draft of the facts writer: made from the session's transcript and git, without a model.
+"""Write the draft of the facts writer from the session's transcript and git, without a model.
 
-The draft contains no guesses, and says what is unknown. `core.verified_facts` writes the section
-`Verified Facts`.
+The draft contains no guesses, and names the facts that are unknown. `core.verified_facts` writes
+the section `Verified Facts`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ LONGEST_REPLY = 4_000
 def draft_from_facts(facts: Facts, git: GitView, goal: str | None = None, *, cut: str = "") -> str:
     """Write a draft from the transcript and git, for `compose`. The draft passes `validate`.
 
-    `cut` names what was left out because of the document's maximum size.
+    `cut` lists the facts that were left out because of the document's maximum size.
     """
     task = goal if goal is not None else facts.goal
     parts = [

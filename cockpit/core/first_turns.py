@@ -1,7 +1,7 @@
-"""Compare the first turns of a successor with what its predecessor left.
+"""Compare the first turns of a successor with the work of its predecessor.
 
-The predecessor's commands, questions and commit subjects are kept as hashes, because they can
-contain secrets.
+The predecessor's commands, questions and commit subjects can contain secrets, so only their hashes
+are kept.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from cockpit.core.verified_facts import UNVERIFIED
 COMMITS = "### Commits of This Session"
 MOST_ORDERS = 50
 MOST_TOLD = 10
-"""Maximum lines of each kind."""
+"""Maximum lines of each kind in the result."""
 _COMMIT = re.compile(r"- `[0-9a-f]{7,64}` (.+)")
 
 
@@ -31,13 +31,13 @@ class Before:
     """The parts of a predecessor's work with which the successor's first turns are compared."""
 
     commits: tuple[str, ...] = ()
-    """Hashes of the subjects of its commits."""
+    """Hashes of the subjects of the predecessor's commits."""
     failures: tuple[str, ...] = ()
     """Hashes of commands that failed, with their first error line."""
     questions: tuple[str, ...] = ()
-    """Hashes of the questions that the user was asked."""
+    """Hashes of the questions that the predecessor asked the user."""
     orders: tuple[str, ...] = ()
-    """The standing orders that can be checked, as in the document."""
+    """The standing orders that cockpit can check, as in the document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +47,20 @@ class FirstTurns:
     read: bool = False
     """Whether the successor read its document."""
     repeats: tuple[str, ...] = ()
-    """Finished steps that it repeated."""
+    """Commits and failures of the predecessor that the successor repeated, one line each."""
     broken: tuple[str, ...] = ()
-    """Standing orders that it broke."""
+    """Standing orders that the successor broke."""
     asked_again: tuple[str, ...] = ()
-    """Questions that the user had been asked before."""
+    """Questions of the successor that the predecessor had already asked."""
     first_change: float | None = None
-    """Seconds from the start of the session to its first edit or commit; None if there is none."""
+    """Seconds from the start of the session to its first edit or commit; None without either."""
 
 
 def before(steps: StepsTaken, subjects: Iterable[str], document: str) -> Before:
-    """Return a session's steps, its commits, and the standing orders in its document."""
+    """Collect the parts of a session's work with which its successor's first turns are compared.
+
+    `subjects` are those of the session's commits; `document` is the text of its handoff document.
+    """
     left = read(document)
     commits = dict.fromkeys([*commits_listed(left), *subjects])
     return Before(
@@ -76,9 +79,10 @@ def commits_listed(document: Document) -> list[str]:
 
 
 def orders_in(document: Document) -> tuple[str, ...]:
-    """Return the constraints of a document that can be checked, with those of earlier sessions.
+    """Return the constraints in a document that cockpit can check, at most `MOST_ORDERS`.
 
-    Leaves out those that the user came back to: a later sentence may allow what they forbid.
+    Includes constraints of earlier sessions. Leaves out constraints with the note `CAME_BACK`,
+    because a later sentence of the user may have revoked them.
     """
     held = fold([(Place(), document)]).of(CONSTRAINTS)
     known = (constraint.text for constraint in held if CAME_BACK not in constraint.text)
@@ -86,7 +90,10 @@ def orders_in(document: Document) -> tuple[str, ...]:
 
 
 def first_turns(left: Before, steps: StepsTaken, *, read: bool, began: float) -> FirstTurns:
-    """Compare a successor's first steps with what its predecessor left; `began` in unix seconds."""
+    """Compare a successor's first steps with its predecessor's work.
+
+    `read`: whether the successor read the document. `began`: the session's start, in Unix seconds.
+    """
     changed = steps.first_change
     return FirstTurns(
         read=read,

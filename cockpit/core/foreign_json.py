@@ -1,8 +1,8 @@
-r"""Read JSON that another program wrote, so that every text in it can be stored and sent.
+r"""Read JSON from other programs, and replace characters that Python cannot encode.
 
 JSON can contain half of a surrogate pair (`"\ud800"`). Python reads such a text, but cannot encode
-it as UTF-8, store it in the database or pass it to a process. This module replaces each half with
-U+FFFD.
+the text as UTF-8, store it in the database or pass it to a process. This module replaces each half
+with U+FFFD.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _UNESCAPED = re.compile("[\ud800-\udfff]")
 _ENCODED = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
 """Matches half of a surrogate pair, encoded in a form that UTF-8 forbids."""
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None)
-"""`json.loads` with `parse_constant` would build a decoder for each text."""
+"""Shared, because `json.loads` with `parse_constant` builds a new decoder for each text."""
 
 
 def loads(text: bytes | str) -> Any:

@@ -1,8 +1,8 @@
 """The front matter of a handoff document: the handoff, both sessions, and their times.
 
-Only cockpit writes it. Every value is JSON, a subset of YAML, so that no branch name or path can
-end a value or begin another. Reading never raises: a value that is missing or of another type gets
-its default.
+Only cockpit writes front matter. Every value is JSON, a subset of YAML, because a branch name or
+path could otherwise end a value or begin another. Reading never raises: a value that is missing or
+of another type gets its default.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class FrontMatter:
     """Percentage of the window that is used; can exceed 100."""
     confidence: str = "unknown"
     trigger: str = "manual"
-    """Why the handoff began: threshold, manual, agent, compaction or loop."""
+    """Why the handoff began: threshold, limit, manual, agent, compaction or loop."""
     writer: str = "facts"
     """The writer of the sections that cockpit did not verify: agent, sdk or facts."""
     created: str = ""
@@ -74,9 +74,9 @@ def dump(front: FrontMatter) -> str:
 
 
 def load(text: str) -> tuple[FrontMatter | None, str]:
-    """Read front matter and the text below it; None and the whole text if there is none.
+    """Return the front matter and the text below; None and the whole text without front matter.
 
-    Front matter of another program is removed too; its unknown keys are ignored.
+    Front matter of another program is removed too, and its unknown keys are ignored.
     """
     block, body = split(text)
     if block is None:
@@ -91,7 +91,8 @@ def load(text: str) -> tuple[FrontMatter | None, str]:
 
 
 def split(text: str) -> tuple[list[str] | None, str]:
-    """Return the lines of the front matter, or None if there is none; and the text after it."""
+    """Return the lines of the front matter and the text below; None and the whole text without
+    front matter."""
     start = text.lstrip("\ufeff\n")
     if not start.startswith(FENCE + "\n"):
         return None, text
@@ -103,8 +104,8 @@ def split(text: str) -> tuple[list[str] | None, str]:
 
 
 def first_section_line(text: str) -> int:
-    """Return the line number, from 1, of the first section below the front matter; 1 without
-    one."""
+    """Return the line number, from 1, of the first section below the front matter; 1 if there is no
+    section."""
     block, body = split(text)
     above = text.count("\n") - body.count("\n") if block is not None else 0
     lines = body.split("\n")

@@ -1,7 +1,7 @@
 """Combine the two sources of a session's token count: the status line and the transcript.
 
-The newer count is used. The window size comes from the most reliable source that has one. After a
-compaction the count is unknown until a source reports a later reply.
+The newer count is used. The window size comes from the most reliable source that has it. After a
+compaction, the count is unknown until a source reports a later reply.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from cockpit.core.reading import Confidence, Reading, Source, Window, resolve_wi
 
 @dataclass(slots=True)
 class Gauge:
-    """The token count and window of one session. All times are seconds on the same clock."""
+    """The token count and window of one session. All times are in seconds, on the same clock."""
 
     override: int | None = None
     """The window in tokens, if the user configured one."""
@@ -31,9 +31,10 @@ class Gauge:
     _derived: Window | None = None
 
     def set_tokens(self, tokens: int, source: Source, at: float) -> bool:
-        """Set the token count; return whether the count changed.
+        """Set the token count and its source; return whether either changed.
 
-        A count that is older than the current one, or than the last compaction, is ignored.
+        A count that is older than the current count, or not newer than the last compaction, is
+        ignored.
         """
         if self.compacted_at is not None and at <= self.compacted_at:
             return False
@@ -57,10 +58,11 @@ class Gauge:
     def compacted(self, at: float, before: int | None = None, *, by_hook: bool = False) -> None:
         """Clear the token count, because the conversation was compacted.
 
-        `before` is the token count before it if the transcript has one. It is more reliable than
-        the last reading, which may be some turns older. A hook and the transcript report the same
-        compaction, in any order, and some CLIs write two lines for it. So without a reading in
-        between, only a second hook is about another compaction.
+        `before` is the token count before the compaction, if the transcript has one. This count is
+        more reliable than the last reading, which may be some turns older. A hook and the
+        transcript report the same compaction, in any order, and some CLIs write two lines for one
+        compaction. So if no token count came in between, only a second report by a hook means
+        another compaction.
         """
         self.compacted_at = at
         if self.tokens is not None or (by_hook and self._reported_by_hook):

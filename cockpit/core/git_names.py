@@ -10,7 +10,7 @@ _SHORT_NAME = re.compile(r"git~[0-9]+")
 
 
 def is_git_name(name: str) -> bool:
-    """Return whether a part of a path is `.git`, or means the same on some file system.
+    """Return whether a part of a path is `.git`, or a name that some file system treats as `.git`.
 
     File systems may ignore case, zero-width characters or final dots, and may have short names.
     """
@@ -20,5 +20,5 @@ def is_git_name(name: str) -> bool:
 
 
 def names_git_folder(parts: Iterable[str]) -> bool:
-    """Return whether a part of the path is `.git` or equivalent. Does not follow links."""
+    """Return whether any part of a path is `.git` or equivalent. Does not follow links."""
     return any(is_git_name(part) for part in parts)

@@ -1,9 +1,9 @@
 """Decide which settings of a repository's git configuration apply when cockpit runs git.
 
-Settings of git can name programs. Settings of the system and the user are trusted. Settings of the
-repository (scope `local` or `worktree`, with the files that they include) may come from an agent or
-from whoever packed the folder; only those that are known to run no program are kept. This is an
-allow list, so a new setting of git is dropped until it is added here.
+Git settings can make git run programs. cockpit trusts the settings of the system and the user.
+Settings of the repository (scope `local` or `worktree`, with the files that they include) may come
+from an agent or from the author of an archive, so cockpit keeps only settings that are known to run
+no program. This is an allow list: a new setting of git is dropped until it is added here.
 
 All values are bytes, because a name may contain any byte.
 """
@@ -69,7 +69,7 @@ class Setting:
     name: bytes
     """Name of the setting, in lower case."""
     value: bytes | None
-    """Value of the setting; None if only the name was written, which git reads as true."""
+    """Value of the setting; None for a name without a value, which git reads as true."""
 
     @property
     def own(self) -> bool:

@@ -1,4 +1,4 @@
-"""Analyse the `connect` command of a host, and add a PATH to it."""
+"""Analyse the `connect` command of a host, and add a PATH to the command."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cockpit.core.host_facts import HostFacts
 CONTAINER_PROGRAMS = frozenset({"docker", "podman", "nerdctl", "kubectl", "oc"})
 """Programs whose `exec` forwards standard input only with `-i`."""
 _SAFE_PATH = re.compile(r"/[A-Za-z0-9/._+@%-]*")
-"""Matches a folder that no shell changes, even without quotes."""
+"""Matches a path that needs no quotes in any shell."""
 
 
 def is_ssh(connect: Sequence[str]) -> bool:
@@ -31,9 +31,10 @@ def forwards_input(connect: Sequence[str]) -> bool:
 
 
 def attach_vector(connect: Sequence[str]) -> tuple[str, ...]:
-    """Return the `attach` of a container, which needs a terminal; empty if `connect` is enough.
+    """Return the host's `attach` command if `connect` enters a container, else an empty tuple.
 
-    A command that already has a terminal cannot be used for requests, and is left to the user.
+    Attaching needs a terminal, so `-it` replaces the first `-i` of `connect`. Without such an
+    option, returns `connect` unchanged.
     """
     if not is_container(connect):
         return ()
@@ -45,19 +46,19 @@ def attach_vector(connect: Sequence[str]) -> tuple[str, ...]:
 
 
 def typed(connect: Sequence[str], *words: str, terminal: bool = False) -> str:
-    """Return the command line that runs a program on the host, for the user to type here.
+    """Return the command line that runs a program on the host, for the user to type.
 
-    With `terminal`, ssh opens a terminal on the host, so that a program such as sudo can ask.
+    With `terminal`, ssh opens a terminal on the host, which sudo needs to ask for a password.
     """
     own = [connect[0], "-t", *connect[1:]] if terminal and is_ssh(connect) else list(connect)
     return shlex.join([*own, *words])
 
 
 def with_path(connect: Sequence[str], facts: HostFacts) -> tuple[str, ...] | None:
-    """Return `connect` with the folders of all programs that were found outside of PATH.
+    """Return `connect` with a PATH that has the folders of cockpit, tmux and git on the host.
 
-    The result ends in `env PATH=…`; such an ending is replaced. None if nothing is missing, or if a
-    folder contains a character that a shell would change.
+    The result ends in `env PATH=…`; an earlier `env PATH=…` at the end is replaced. None if none of
+    these programs was found outside the host's PATH, or if such a folder needs quotes in a shell.
     """
     more = [
         program.path.rpartition("/")[0] or "/"

@@ -1,7 +1,7 @@
-"""Parse the description that another machine prints of itself (`host_setup/probe.sh`).
+"""Parse a host's description of itself, the output of `host_setup/probe.sh`.
 
-The machine may be broken or hostile, so the format of each value is checked; an invalid value is
-unknown.
+The host may be broken or hostile, so the format of each value is checked. An invalid value counts
+as unknown.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ STATES = (
     "needs_you", "handing_off", "starting", "working", "idle", "done", "stopped", "exited",
     "unknown",
 )  # fmt: skip
-"""States of agents; any other word of a newer version counts as unknown."""
+"""States of agents; any other state, from a newer version, counts as unknown."""
 NOT_RUNNING = frozenset({"stopped", "done", "exited"})
 OLDEST_PYTHON = (3, 11)
 MOST_CORES = 100_000
 LONGEST_INSTANCE = 64
-"""Maximum characters of the id of a supervisor's run; a longer one is unknown."""
+"""Maximum characters of the id of a supervisor's run; a longer id counts as unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Program:
     on_path: bool
     """Whether a non-login shell finds the program."""
     version: str
-    """Numbers with dots, and perhaps a letter; empty if the program prints none."""
+    """Version number, such as `3.3a`; empty if the program prints none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class FarSupervisor:
 
     version: str
     started_at: str
-    """RFC 3339; empty if unknown."""
+    """When the supervisor started, as RFC 3339; empty if unknown."""
     agents: Mapping[str, int]
     """Number of agents by state."""
     instance: str = ""
@@ -63,7 +63,7 @@ class FarSupervisor:
 
 @dataclass(frozen=True, slots=True)
 class HostFacts:
-    """The description of a machine. Unknown values are None or empty."""
+    """The description of a host. Unknown values are None or empty."""
 
     system: str = ""
     uid: int | None = None
@@ -79,7 +79,7 @@ class HostFacts:
     package_manager: str = ""
     """Name of the host's package manager, such as `apt-get`."""
     python_venv: bool = False
-    """Whether the Python that was found can create an environment with pip."""
+    """Whether the host's Python can create a virtual environment with pip."""
     linger: bool | None = None
     """Whether processes and sockets stay after a logout; None on systems without such a setting."""
     supervisor: FarSupervisor | None = None
@@ -91,7 +91,7 @@ class HostFacts:
 
 
 def host_facts(lines: Iterable[tuple[str, str]]) -> HostFacts:
-    """Return the facts in a description. Never raises."""
+    """Return the facts from the keys and values of a host's description. Never raises."""
     values: dict[str, str] = {}
     status: list[str] = []
     for key, value in lines:
@@ -135,7 +135,7 @@ def host_facts(lines: Iterable[tuple[str, str]]) -> HostFacts:
 
 
 def new_enough_python(version: str) -> bool:
-    """Return whether `3.12.1` is a Python that cockpit runs on."""
+    """Return whether cockpit runs on this version of Python, such as `3.12.1`."""
     numbers = [int(part) for part in version.split(".")[:2] if part.isdecimal()]
     return tuple(numbers) >= OLDEST_PYTHON
 
@@ -173,7 +173,7 @@ def _time(value: object) -> str:
 
 
 def _version(value: object) -> str:
-    """Return the first version number in a text, such as `3.3a` of `tmux 3.3a`."""
+    """Return the first version number in a text, such as `3.3a` in `tmux 3.3a`; else empty."""
     match = re.search(r"\d+(?:\.\d+)+[a-z0-9.+-]{0,20}", value) if isinstance(value, str) else None
     return match[0][:40] if match else ""
 

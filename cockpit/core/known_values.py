@@ -1,4 +1,4 @@
-"""Find secrets whose value is known: escaped, encoded, or broken over lines."""
+"""Find secrets whose value is known, even if escaped, encoded or split by a line break."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ around it."""
 
 
 def forms(secret: str) -> set[str]:
-    """Return the forms of a secret: unchanged, escaped, quoted and encoded."""
+    """Return the forms of a secret to search for: unchanged, escaped, quoted and encoded.
+
+    Forms with fewer than `SHORTEST` characters are left out.
+    """
     if len(secret) < SHORTEST:
         return set()
     data = secret.encode("utf-8", "replace")
@@ -77,12 +80,12 @@ def _more_html(secret: str) -> Iterator[str]:
 
 
 def _html_in_json(quoted: str) -> str:
-    """Escape JSON for HTML, as Go and others do."""
+    """Escape HTML's special characters in JSON text, as Go's encoder does."""
     return quoted.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
 
 
 def _small_escapes(quoted: str) -> str:
-    return re.sub("%[0-9A-F]{2}", lambda found: found[0].lower(), quoted)
+    return re.sub("%[0-9A-F]{2}", lambda match: match[0].lower(), quoted)
 
 
 def _base64_forms(data: bytes) -> Iterator[str]:
@@ -111,9 +114,9 @@ class KnownValues:
         self._have_line_ends = any("\n" in gram for gram in self._grams)
 
     def spans(self, text: str, runs: str | None = None) -> Iterator[tuple[int, int]]:
-        """Yield the start and end of each occurrence, including those broken over lines.
+        """Yield the start and end of each known value in the text, even if a line break splits it.
 
-        `runs` is the result of `token_runs` for the text, if the caller has it.
+        `runs` is the result of `token_runs` for the text, if the caller already has that result.
         """
         runs = token_runs(text) if runs is None else runs
         for form in self.forms:

@@ -1,7 +1,7 @@
 """Find the user's later correction of an order or an answer.
 
-The texts are compared by their words, so a match means that both are about the same subject, not
-that the order was revoked.
+Compares the words of the texts. A match means that both texts have the same subject, not that the
+user revoked the order.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ from cockpit.core.facts import Constraint
 from cockpit.core.standing_orders import is_correction
 
 CAME_BACK = "the user came back to this in turn"
-"""The note beside an order in a document that the user changed later."""
+"""The note in a document beside an order that the user may have changed later."""
 SHARE = 1 / 3
-"""Share of the earlier statement's words that a correction must have; a name is enough."""
+"""Share of the earlier statement's words that a correction must contain. One shared name is enough.
+"""
 SHORTEST = 4
-"""Letters of the shortest word that is compared; a shorter one is compared only if it is a name."""
+"""Minimum letters of a word that is compared. Shorter words are compared only if they are names."""
 STEM = 5
-"""Words are compared by their first letters, because languages inflect their ends."""
+"""Number of first letters by which words are compared, because word endings vary."""
 _WORD = re.compile(r"\w+(?:[./:@_-]+\w+)*")
 _NAME = re.compile(r"\d|\w[./:@_-]\w")
 _COMMON = (
@@ -40,13 +41,15 @@ _COMMON = (
     " après avant cette final jamai maint oubli quand toujo"
 )
 _SAYS_NOTHING = frozenset(_COMMON.split())
-"""Stems of small words and of words about orders: English, German, Spanish, French."""
+"""Stems that are ignored: common words, and words about orders, in English, German, Spanish and
+French."""
 
 
 def correction_of(text: str, turn: int, constraints: Sequence[Constraint]) -> Constraint | None:
-    """Return the correction after a turn that names what an earlier statement names.
+    """Return the user's correction of an earlier statement, given after `turn`; None without one.
 
-    Of several, the one that has most words of the statement; of equal ones, the last.
+    `text` is the statement. Of several corrections, returns the one that shares the most words with
+    the statement; if several share as many, the latest.
     """
     words = _words(text)
     later = (
@@ -58,22 +61,27 @@ def correction_of(text: str, turn: int, constraints: Sequence[Constraint]) -> Co
         if words
         else []
     )
-    weighed = [(_in_common(words, _words(one.text)), at) for at, one in enumerate(later)]
-    best, at = max(weighed, default=(0, 0))
+    shared = [
+        (_in_common(words, _words(constraint.text)), at) for at, constraint in enumerate(later)
+    ]
+    best, at = max(shared, default=(0, 0))
     return later[at] if best else None
 
 
 def answer_correction(
     question: str, answer: str, turn: int, constraints: Sequence[Constraint]
 ) -> Constraint | None:
-    """Return the correction of an answer: it can name the question or only the answer."""
+    """Return the user's correction of an answer, given after `turn`; None without one.
+
+    First compares the question and the answer together, then only the answer.
+    """
     return correction_of(f"{question} {answer}", turn, constraints) or correction_of(
         answer, turn, constraints
     )
 
 
 def _in_common(earlier: frozenset[str], later: frozenset[str]) -> int:
-    """Return the number of shared words; 0 if they are too few to be about the same."""
+    """Return the number of shared words; 0 if the texts share too few to have the same subject."""
     shared = earlier & later
     is_named = any(_NAME.search(word) for word in shared)
     return len(shared) if is_named or len(shared) >= SHARE * len(earlier) else 0

@@ -1,6 +1,6 @@
 """Find the points of the transcript that a handoff document does not mention.
 
-Compares words, so a point in other words is not recognised: the result is "not found", not "wrong".
+Compares words, so a document can also contain a point of the result, in other words.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from cockpit.core.deferred_pattern import deferred_pattern
 from cockpit.core.document import Document
 
 SHARE = 0.6
-"""Share of a point's words that must be in one place of the document."""
+"""Share of a point's words that must be in two adjacent lines of the document."""
 MANY_WORDS = 12
-"""The words of a longer point may be spread over the document."""
+"""Maximum words of a point that must be in adjacent lines. The words of a longer point may be
+anywhere in the document."""
 _WORD = deferred_pattern(r"[^\W_]+")
 _NO_SPACES = deferred_pattern(r"[\u3040-\u30ff\u3400-\u9fff]")
 """Matches scripts without spaces between words; every two characters count as a word."""
@@ -22,16 +23,16 @@ _NO_SPACES = deferred_pattern(r"[\u3040-\u30ff\u3400-\u9fff]")
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """Something that a document should say."""
+    """A fact from the transcript that a document should mention."""
 
     line: str
     """The point as shown to the user."""
     text: str
-    """The words to look for."""
+    """The text whose words are looked for."""
 
 
 def left_out(document: Document, points: Iterable[Point]) -> tuple[Point, ...]:
-    """Return the points that the document does not have, outside of its goal."""
+    """Return the points that the document does not mention. The section Goal is not searched."""
     bodies = [body for title, body in document.sections.items() if title != "Goal"]
     bodies += [document.opening, *document.others.values()]
     lines = [line for body in bodies for line in body.split("\n")]
