@@ -44,7 +44,7 @@ CONSTRAINTS = "Constraints from the user"
 ASKED = ("Current Task", *SECTIONS[3:10])
 """The sections that cockpit asks the agent to write. The agent may also write `Links`."""
 REQUIRED = ASKED[:-1]
-"""The required sections. cockpit cannot write them, so a draft that lacks one is invalid."""
+"""The sections that a draft must have, because only the draft's writer can write them."""
 OPTIONAL = frozenset({CONSTRAINTS})
 """Sections that a whole document can lack, because templates of earlier versions lack them."""
 PROGRESS = ("Completed", "In Progress", "Pending")
