@@ -71,12 +71,12 @@ class Exit:
     last_lines: str = ""
     """The last lines of the agent's pane."""
     lost: LostPane | None = None
-    """Why there are no last lines; None if there are some, or if tmux does not answer."""
+    """Why `last_lines` is empty; None if it is not empty, or if tmux does not answer."""
     recorded: str | None = None
     """The description of the end that an earlier supervisor stored."""
     pending: bool = False
-    """Whether cockpit is still finding out how the process ended. Others act on the exit status, so
-    the row does not show the end before that."""
+    """Whether cockpit is still finding out how the process ended. Clients act on the exit status,
+    so the row shows the end only when the status is known."""
 
     @property
     def abnormal(self) -> bool:
@@ -85,7 +85,7 @@ class Exit:
 
     @property
     def description(self) -> str:
-        """How the process ended, and the last lines of its pane or why there are none."""
+        """How the process ended, then the last lines of the pane, or why they are missing."""
         more = LOST_PANE[self.lost] if self.lost is not None else self.last_lines
         return f"{self}. {more}".strip()
 
@@ -105,9 +105,9 @@ class LastRequest:
 
     verb: str
     by: str
-    """Who sent it: a user such as `ana@laptop`, an agent or a hook."""
+    """The sender of the request: a user such as `ana@laptop`, an agent or a hook."""
     at: float
-    """When it was done, in seconds of `Clock.steady`."""
+    """When the request was completed, in seconds of `Clock.steady`."""
     question: str | None = None
     """The id of the handoff, or the identity of the dialog, to which the request belonged."""
     handoff: str | None = None
@@ -128,22 +128,22 @@ class Agent:
     process: ProcessId | None = None
     exit: Exit | None = None
     lost_pane: PaneLoss | None = None
-    """The agent's last missing pane, if the agent's process was still running then."""
+    """The last loss of the agent's pane while the agent's process was running."""
     progress: HandoffProgress = field(default_factory=HandoffProgress)
     start: StartProgress = field(default_factory=StartProgress)
     troubles: Troubles = field(default_factory=Troubles)
     clock_offset: float = 0.0
-    """`Clock.steady` minus the wall clock at the last check, in seconds. Converts shown times."""
+    """`Clock.steady` minus the wall clock at the last check, in seconds; converts shown times."""
     handoffs: int = 0
     """Number of confirmed handoffs of this job."""
     must_reconsider: bool = False
-    """Whether to check again if a handoff is due, although the agent reported nothing new."""
+    """Whether to check again whether a handoff is due, although the agent reported nothing new."""
     copy_costs: dict[str, float] = field(default_factory=dict)
     """For each session id, the cost in US dollars of the session's copies (the sdk writer)."""
     marked_done_at: float | None = None
     """When `cockpit done` marked this session's job as done, in seconds of `Clock.steady`."""
     last_request: LastRequest | None = None
-    """Kept in memory only."""
+    """The last request for this agent. Kept in memory only."""
     notified: tuple[str, ...] = ()
     """Notification URLs, current and earlier. They may contain secrets."""
 
@@ -171,7 +171,7 @@ class Agent:
 
     @property
     def alive(self) -> bool:
-        """Whether the agent's process is running, as far as is known."""
+        """Whether the agent's process is running, as far as cockpit knows."""
         return self.process is not None and self.exit is None
 
     @property
@@ -197,7 +197,7 @@ class Agent:
         return self.settings.context.override if self.runs_configured_cli else None
 
     def begin_session(self, tail: Tail | None, opened_at: float | None = None) -> None:
-        """Replace the state of the last session with the state of a new session.
+        """Replace the state of the previous session with the state of a new session.
 
         `opened_at`: when the session's process was started, in Unix seconds; None if unknown.
         """
@@ -242,7 +242,10 @@ class Agent:
 
     @property
     def compaction_formula(self) -> int | None:
-        """Token count at which the CLI compacts, from the CLI's formula; None for never."""
+        """Token count at which the CLI compacts, from the transcript or else the CLI's formula.
+
+        None if the CLI never compacts, or if the window is unknown.
+        """
         if not self.has_readings:
             return None
         window = self.session_state.gauge.window.tokens
@@ -299,23 +302,23 @@ class Agent:
 
     @property
     def tool_calls(self) -> int:
-        """Tool calls of this session: the larger count of transcript and hooks."""
+        """Tool calls of this session: the larger of the transcript's and the hooks' counts."""
         return max(self.session_state.reading.meter.tool_calls, self.session_state.conduct.tools)
 
     @property
     def turns(self) -> int:
-        """Ended turns of this session: the larger count of transcript and hooks."""
+        """Ended turns of this session: the larger of the transcript's and the hooks' counts."""
         return max(self.session_state.reading.meter.turns, self.session_state.conduct.turns)
 
     @property
     def compactions(self) -> int:
-        """Compactions of this session: the larger count of transcript and hooks."""
+        """Compactions of this session: the larger of the transcript's and the hooks' counts."""
         state = self.session_state
         return max(state.reading.meter.compactions, state.conduct.compactions)
 
     @property
     def cost_usd(self) -> float | None:
-        """Known cost of the session in US dollars, including its copies that wrote documents."""
+        """Known cost in US dollars of the session and of its copies that wrote documents."""
         own, copies = self.own_cost_usd, self.copy_costs.get(self.record.session or "", 0.0)
         return own if not copies else round((own or 0.0) + copies, 6)
 

@@ -1,6 +1,6 @@
 """Read the documents of earlier sessions: of the same job, and of the jobs that it continues.
 
-Handoffs without a following session, because they were refused or undone, are skipped.
+Skips handoffs that were refused or undone, because no session followed them.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from cockpit.supervisor.agents.document_reads import read_document
 from cockpit.supervisor.dependencies import Dependencies
 
 MOST = 200
-"""Maximum documents of one chain that are read, the newest ones. Each document also has what
-earlier ones stated, if it was written by a version of cockpit that adds it."""
+"""Maximum number of documents read from one chain; the newest are read. Except in old versions of
+cockpit, a document repeats the facts of the documents before it."""
 
 Left = tuple[Place, Document]
 
@@ -46,7 +46,7 @@ async def documents_before(dependencies: Dependencies, session: SessionRecord) -
 def _handoff_before(
     dependencies: Dependencies, session: SessionRecord, path: str
 ) -> HandoffRecord | None:
-    """Return the handoff with whose document the session was started; None if unknown."""
+    """Return the handoff whose document started the session; None if unknown."""
     store = dependencies.store
     own = store.handoffs_of(session.job, session.previous) if session.previous else []
     named = [each for each in own if each.new_session == session.id] or store.handoffs_named(path)

@@ -10,7 +10,7 @@ from cockpit.core.deferred_dataclass import dataclass
 
 @dataclass(slots=True)
 class CompactionNotes:
-    """When this session's CLI compacts, if known, and the facts that were saved last."""
+    """The compactions that cockpit observed, and the facts that were saved before the last one."""
 
     point_key: str | None = None
     """The key of `seen_point` in the database; see `compaction_points.key_of`."""
@@ -25,8 +25,7 @@ class CompactionNotes:
     before_last_reply: int | None = None
     """Token count before the last reply; None if it was unknown."""
     unexplained_at: int | None = None
-    """Token count at the last compaction, while it is unknown if the CLI compacted
-    automatically."""
+    """Token count at the last compaction, while the trigger of the compaction is unknown."""
     last_trigger: str = "auto"
     """The trigger of the last compaction: `auto`, or `manual` by the user; empty if unknown."""
     held: bool = False
@@ -34,4 +33,4 @@ class CompactionNotes:
     kept_before: str | None = None
     """Path of the file with the facts that were saved before the last compaction."""
     too_late: str | None = None
-    """A message that the CLI compacted above the act threshold although a handoff was due."""
+    """How far above the act threshold the CLI compacted, as text; None if it did not."""

@@ -14,7 +14,7 @@ class CompactionPoints:
         self._store = store
 
     def consider(self, agent: Agent) -> None:
-        """Store the token counts of this session, and load those of other sessions. Idempotent."""
+        """Store the session's new token counts, and load those of other sessions. Idempotent."""
         session_state, key = agent.session_state, key_of(agent)
         if key is None:
             return
@@ -44,14 +44,15 @@ class CompactionPoints:
 def new_pass(known: SeenPoint, tokens: int) -> bool:
     """Return whether to store a token count at which the CLI did not compact.
 
-    True if `tokens` is 1000 above the last stored count, or not below the count of a compaction.
+    True if no count is stored, if `tokens` is at least 1000 above the stored count, or if `tokens`
+    is not below the count of a stored compaction.
     """
     against = known.compacted is not None and tokens >= known.compacted
     return against or known.passed is None or tokens >= known.passed + 1000
 
 
 def key_of(agent: Agent) -> str | None:
-    """Return the key under which observations are stored; None while the model is unknown."""
+    """Return the key under which observations are stored; None if model or window is unknown."""
     session_state, window = agent.session_state, agent.session_state.gauge.window.tokens
     if not session_state.model or not window or not agent.has_readings:
         return None

@@ -1,8 +1,8 @@
-"""Count what all agents cost on each local day, and report a crossed budget of the day.
+"""Count the cost of all agents on each local day, and report when it reaches the daily budget.
 
-The store has, for each session, how much of its cost was counted. Only what exceeds this amount is
-added to a day: the day on which cockpit saw it. So a restart, midnight, a clock that goes back, and
-a session whose cost falls count no dollar twice.
+The store records how much of each session's cost was counted. Only the rest is added, to the day on
+which cockpit saw the cost. So no dollar is counted twice after a restart, at midnight, if the clock
+goes back, or if a session's cost falls.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from cockpit.supervisor.dependencies import Dependencies
 from cockpit.wire.stream import DaySpent
 
 LOOK = 30.0
-"""Seconds between two looks at the day's cost when no agent causes one."""
+"""Maximum seconds between two checks of the day's cost."""
 PAUSE = 1.0
-"""Minimum seconds between two changes that are sent: each token costs something."""
+"""Minimum seconds between two updates, because the cost changes with each reply of an agent."""
 
 
 class DailyCosts:
@@ -31,26 +31,26 @@ class DailyCosts:
     def __init__(self, dependencies: Dependencies) -> None:
         self._dependencies = dependencies
         self.configured: Callable[[], float] = lambda: 0.0
-        """Returns the budget of a day in US dollars; 0 without one."""
+        """Returns the daily budget in US dollars; 0 if none is set."""
         self._listeners: set[asyncio.Event] = set()
 
     @property
     def today(self) -> float | None:
-        """What was counted for today, in US dollars; None if the database cannot be read."""
+        """Today's counted cost, in US dollars; None if the database cannot be read."""
         with suppress(Hindered):
             return self._dependencies.store.day_cost(self._day())
         return None
 
     @property
     def budget(self) -> float | None:
-        """The budget of a day in US dollars; None without one."""
+        """The daily budget in US dollars; None if none is set."""
         return self.configured() or None
 
     async def follow(self) -> AsyncGenerator[DaySpent]:
-        """Yield the day's cost and budget, and again whenever a cent or the budget changed.
+        """Yield the day's cost and budget: first at once, then when either has changed by a cent.
 
-        Both are null without a budget. Checks every `LOOK` seconds, because a new day or a new
-        configuration sends no event.
+        Both are None without a budget. Checks at least every `LOOK` seconds, because a new day or a
+        new configuration sends no event.
         """
         last, wake = None, asyncio.Event()
         self._listeners.add(wake)
@@ -75,7 +75,7 @@ class DailyCosts:
         return DaySpent(spent_today_usd=spent, budget_today_usd=budget)
 
     def count(self, agent: Agent) -> None:
-        """Add the part of the session's cost that was not counted to today. Idempotent."""
+        """Add the part of the session's cost that is not counted yet to today. Idempotent."""
         session, cost = agent.session, agent.cost_usd
         if session is None or cost is None:
             return
@@ -83,7 +83,7 @@ class DailyCosts:
         counted = store.counted_cost(key, session.id)
         if counted is None:
             earlier = store.latched(session.id, EARLIER_COST) is not None
-            # The days of what was spent before are unknown.
+            # The days on which the earlier cost was spent are unknown.
             counted = cost if earlier else session.cost_usd or 0.0
             store.count_cost(self._day(), 0.0, key, counted)
         if cost > counted:
@@ -102,8 +102,8 @@ class DailyCosts:
             if store.latch(SessionId(""), f"budget.{day}.{budget:g}", now):
                 self._dependencies.event_log.record(
                     DayBudgetCrossed(day=day, cost_usd=cost, budget_usd=budget),
-                    f"All agents together have cost ${cost:.2f} today, of the day's budget of "
-                    f"${budget:.2f}; they continue",
+                    f"All agents have cost ${cost:.2f} today, of the day's budget of "
+                    f"${budget:.2f}; the agents keep running",
                 )
 
     def _day(self) -> str:

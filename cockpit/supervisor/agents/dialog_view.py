@@ -1,4 +1,4 @@
-"""Look at the dialog that is open in an agent's pane, and check it against the hook's report."""
+"""Read the dialog that is open in an agent's pane, and compare it with the hook's report."""
 
 from __future__ import annotations
 
@@ -14,14 +14,12 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.wire.dialogs import ChoiceStatus, DialogStatus
 
 LONGEST_SHOWN = 4 * LONGEST_BODY
-"""Maximum characters of a request in a response.
-
-A removed secret's marker can be longer than it.
-"""
+"""Maximum characters of a permission request in a response. The marker of a removed secret can be
+longer than the secret."""
 
 
 async def look(agent: Agent, panes: Panes) -> OpenDialog | str:
-    """Capture the agent's pane; return its open dialog, or why it cannot be answered from here.
+    """Capture the agent's pane; return the open dialog, or why cockpit cannot answer the dialog.
 
     Raises `NotNow` if no dialog is open.
     """
@@ -38,7 +36,10 @@ async def look(agent: Agent, panes: Panes) -> OpenDialog | str:
 
 
 def open_question(agent: Agent) -> tuple[DialogOpened, float]:
-    """Return the hook's report of the open dialog, and its time. Raises `NotNow` without one."""
+    """Return the hook's report of the open dialog, and its time.
+
+    Raises `NotNow` if no dialog is open.
+    """
     conduct = agent.session_state.conduct
     asked = conduct.dialog
     if not agent.alive or agent.record.pane is None or conduct.turn is not Turn.DIALOG or not asked:
@@ -51,7 +52,7 @@ def open_question(agent: Agent) -> tuple[DialogOpened, float]:
 
 
 def to_wire(dialog: OpenDialog | str, redact: Callable[[str], str]) -> DialogStatus:
-    """Return the dialog for clients. `redact` removes secrets, which the pane shows."""
+    """Return the dialog for clients. `redact` removes the secrets that the pane shows."""
     if isinstance(dialog, str):
         return DialogStatus(refusal=dialog)
     seen = dialog.dialog

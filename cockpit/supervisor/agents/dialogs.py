@@ -27,7 +27,7 @@ class Dialogs:
         self._kept: dict[str, Kept | None] = {}
 
     def save(self, agent: Agent) -> None:
-        """Store the agent's open dialog, or remove the stored one if no dialog is open.
+        """Store the agent's open dialog, or remove the stored dialog if none is open.
 
         If the database cannot be written, the next call tries again.
         """

@@ -25,7 +25,7 @@ LEAKS = frozenset(
 
 
 def agent_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment without the variables of an agent, a tmux or a terminal size."""
+    """Return the environment without variables of an agent session, tmux or the terminal size."""
     return {
         name: value
         for name, value in environment.items()

@@ -16,7 +16,7 @@ OURS = ("Pane is dead", "This process has ended")
 SERVER_ENDS, ASK_AGAIN = 1.0, 0.05
 """Maximum seconds to query a tmux server that may be exiting, and seconds between two queries."""
 LEAST_ASKED = 4
-"""How often it is queried at least, because an answer of a busy machine can take a second."""
+"""Minimum number of queries, because an answer can take a second on a busy machine."""
 HANGUP_SECONDS = 2.0
 """Maximum seconds until a process ends after its pane was closed, unless it ignores SIGHUP."""
 LINES_SHOWN = 3
@@ -24,7 +24,7 @@ LINES_SHOWN = 3
 
 
 async def find_exit(dependencies: Dependencies, agent: Agent) -> Exit:
-    """Return the exit status or signal, and the pane's last lines; empty if tmux has neither."""
+    """Return how the agent's process ended, and the pane's last lines, as far as tmux knows."""
     status = signal = lost = None
     text = ""
     pane = agent.record.pane
@@ -42,7 +42,7 @@ async def find_exit(dependencies: Dependencies, agent: Agent) -> Exit:
             gone = await _server_has_ended(dependencies)
             lost = LostPane.SERVER_ENDED if gone else LostPane.CLOSED
         elif (loss := agent.lost_pane) is not None:
-            # A pane that closes hangs up its process, which ends a moment later.
+            # Closing a pane sends SIGHUP to the process in it, which ends a moment later.
             recent = dependencies.clock.monotonic() - loss.at <= HANGUP_SECONDS
             lost = loss.why if recent else None
     except (PanesSilent, CockpitError):
@@ -55,7 +55,8 @@ async def find_exit(dependencies: Dependencies, agent: Agent) -> Exit:
 async def _dead_pane(dependencies: Dependencies, pane: PaneId) -> Pane | None:
     """Return the pane of a process that has ended; None if the pane does not exist.
 
-    tmux learns of the end a moment later than cockpit. Waits about a second for that.
+    tmux notices the end a moment later than cockpit. Waits about a second for that, then returns
+    the pane as tmux reports it.
     """
     until = dependencies.clock.monotonic() + SERVER_ENDS
     asked = 0
@@ -74,7 +75,7 @@ def _is_over(dependencies: Dependencies, until: float, asked: int) -> bool:
 async def lost_panes(
     dependencies: Dependencies, agents: Iterable[Agent]
 ) -> list[tuple[Agent, PaneLoss]]:
-    """Return the agents whose pane no longer exists, and why; none if tmux does not answer."""
+    """Return the agents whose pane no longer exists, and why; empty if tmux does not answer."""
     had = [(agent, agent.record.pane) for agent in agents if agent.record.pane is not None]
     try:
         there = await dependencies.panes.look()
@@ -109,7 +110,7 @@ async def _server_has_ended(dependencies: Dependencies) -> bool:
 
 
 def last_lines(lines: tuple[str, ...]) -> str:
-    """Return the last non-empty lines of a screen, joined into one."""
+    """Return the last lines of a screen as one line, without empty lines and those in `OURS`."""
     filled = [line for raw in lines if (line := safe_line(raw, 160).strip())]
     own = [line for line in filled if not line.startswith(OURS)]
     return " / ".join(own[-LINES_SHOWN:])

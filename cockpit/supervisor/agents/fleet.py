@@ -1,7 +1,7 @@
 """All agents of one supervisor, with their settings.
 
-Starts nothing. An invalid configuration file changes nothing: the last valid one is still used,
-and the caller gets the error.
+Starts nothing. An invalid configuration file changes nothing: the last valid configuration is still
+used, and the caller gets the error.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from cockpit.supervisor.dependencies import Dependencies
 
 _log = logging.getLogger(__name__)
 USER = AgentName("pilot")
-"""Name of the database record with the notification URLs. Earlier versions chose "pilot"."""
+"""Name of the file with the notification URLs. Earlier versions chose the word "pilot"."""
 MOST_ADDRESSES = 50
 NAME_LENGTH = 32
 READ_PATIENCE = 30.0
@@ -61,7 +61,7 @@ class Fleet:
         """The file from which `loaded` was read, and whether the user named the file."""
         self._reading: dict[Path | None, asyncio.Lock] = {}
         self._return_keys: tuple[str, ...] = ()
-        """The keys that tmux got from this object; empty before the first reading."""
+        """The keys that this object has bound in tmux; empty before the first `reload`."""
         self.is_busy: Callable[[str], bool] = lambda _: False
         """Returns whether a task is changing the agent with this name."""
 
@@ -96,7 +96,7 @@ class Fleet:
         return {agent.name: str(agent.settings.handoff.directory) for agent in self}
 
     def load(self, config: Path | None, *, named: bool) -> Loaded:
-        """Read the configuration and update the agents; `take_up` has the rules for running ones.
+        """Read the configuration and update the agents; see `take_up` for running agents.
 
         Blocks while reading: in the event loop, use `reload`. Raises `BadConfig`, and `NotNow` if
         another file already has an agent of the same name.
@@ -129,16 +129,16 @@ class Fleet:
         self._dependencies.own_runtimes.check(own, files)
         self._check_owner(name, loaded.file_of(name))
         self._dependencies.own_runtimes.define(own, files)
-        # Not used, but an agent of the file may read them there.
+        # cockpit does not use these URLs, but an agent of the file may read them in the file.
         self._add_addresses(loaded.settings.notifications.urls)
         if named:
             trust(self._dependencies.places, config)
         return loaded
 
     async def reload_changed(self) -> None:
-        """Read the user's own file and the last file again, for a request that names no file.
+        """Read the user's own file and the last loaded file again, for a request without a file.
 
-        A last file that was removed is left out. Raises like `reload`.
+        Skips the last loaded file if it was removed. Raises like `reload`.
         """
         config, named = self.read_last
         if config is not None:
@@ -148,9 +148,9 @@ class Fleet:
         await self.reload(config, named=named, again=True)
 
     async def _bind_return_keys(self, loaded: Loaded) -> None:
-        """Give tmux the keys that go back from a pane.
+        """Bind in tmux the configured keys that return from a pane to cockpit.
 
-        If this fails, tmux keeps the previous keys.
+        On an error, tmux keeps the previous keys.
         """
         keys = return_keys(loaded.settings.keys)
         if keys == self._return_keys:
@@ -237,7 +237,7 @@ class Fleet:
         )
         if agent is None:
             return self._add(record, settings)
-        # The runtime first: its creation may raise, and then the agent must be unchanged.
+        # Create the runtime first: if that raises, the agent must be unchanged.
         runtime = self._dependencies.runtimes(settings.runtime)
         agent.settings = settings
         if agent.session is None or agent.session.runtime in ("", runtime.name):
@@ -298,7 +298,7 @@ class Fleet:
         self._forget_files(agent.name)
 
     def rename(self, agent: Agent, name: AgentName) -> None:
-        """Give an agent that is not in use a name that is free. Raises `Hindered`."""
+        """Rename an agent that is not in use; no agent may have the new name. Raises `Hindered`."""
         old = agent.name
         self._keep_files(name, agent.settings)
         self._dependencies.store.rename_agent(old, name)
@@ -390,7 +390,7 @@ class Fleet:
 
 
 def plain(settings: AgentSettings, environment: Mapping[str, str]) -> dict[str, Any]:
-    """Return settings as stored: only those that were set, so that defaults stay defaults.
+    """Return settings as they are stored: only explicitly set values, so that new defaults apply.
 
     The environment and the hooks are left out, because they may contain secrets. The prompt is
     stored without secrets; its file has the full text.

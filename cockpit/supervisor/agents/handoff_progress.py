@@ -19,7 +19,7 @@ class Revived:
     """When the handoff ended, in seconds of `Clock.steady`."""
     why: str
     to: str = ""
-    """The runtime that could not be started; empty for that of the old session, or if unknown."""
+    """The runtime that failed to start; empty if it is the old session's runtime, or unknown."""
 
 
 @dataclass(slots=True)
@@ -49,7 +49,7 @@ class HandoffProgress:
     """A message that the agent's loop has no iterations left, with the next step."""
 
     def take(self, handoff: Handoff, record: HandoffRecord) -> None:
-        """Set the handoff in progress. The caller has saved it."""
+        """Set the handoff in progress. The caller must have saved the record."""
         self.handoff, self.record, self.blocked = handoff, record, None
 
     def end(self) -> None:

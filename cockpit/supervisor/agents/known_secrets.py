@@ -43,7 +43,7 @@ def redactor_without_agent(environment: Mapping[str, str], notified: Iterable[st
 
 
 def dialog_without_secrets(dialog: DialogOpened, redactor: Redactor) -> DialogOpened:
-    """Return the dialog without secrets, as it may be shown.
+    """Return the dialog without secrets, for display.
 
     The detail is rebuilt from the full command: a secret that was cut off in the detail would not
     be recognized.

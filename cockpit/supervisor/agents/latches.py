@@ -29,8 +29,8 @@ def has_reported_done(store: Store, agent: Agent) -> bool:
 
 
 def began(boot: str) -> str:
-    """Return the name of the stored flag whose value is when the session's process started.
+    """Return the name of the flag that stores the start time of the session's process.
 
-    The value is in monotonic seconds of this boot.
+    The flag's value is in monotonic seconds of this boot.
     """
     return f"began.{boot}"

@@ -1,4 +1,4 @@
-"""Predicates about an agent, used by both rules and rows. Pure."""
+"""Predicates about an agent, for the handoff rules and for the rows of the screen. Pure."""
 
 from __future__ import annotations
 

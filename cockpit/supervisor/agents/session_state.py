@@ -96,7 +96,7 @@ class SessionState:
     _reads: dict[str, set[str]] = field(default_factory=dict)
     """Paths and commands of tool calls, by the call's id, without calls that failed."""
     prompt_files_named: set[str] = field(default_factory=set)
-    """Prompt files that the transcript mentions, and that the CLI has not read as far as known."""
+    """Prompt files that the transcript mentions, and that the CLI is not known to have read."""
     prompt_files_taken: set[str] = field(default_factory=set)
     """Prompt files that the CLI has read, until they are deleted."""
     refusals: int = 0
@@ -106,8 +106,8 @@ class SessionState:
     user_prompts: list[tuple[float, str]] = field(default_factory=list)
     last_activity: float | None = None
     quiet_since_start: bool = True
-    """Whether nothing has shown since the session started that no trust or login dialog is open: no
-    hook report but the first, no transcript line, and no prompt box after the first report."""
+    """Whether a trust or login dialog may still be open. Excluded by a second hook report, by a
+    transcript line, and by a prompt box after the first hook report."""
     has_begun: bool = False
     """Whether a hook has reported the start of the session."""
     began_at: float | None = None
@@ -287,7 +287,7 @@ class SessionState:
         return self.opened_at is not None and at is not None and at.timestamp() < self.opened_at
 
     def _dated(self, event: SessionEvent, at: float, clock_offset: float) -> float:
-        """Return the line's time in seconds of `Clock.steady`; later than the line before."""
+        """Return the line's time in seconds of `Clock.steady`; later than the previous line's."""
         when = stamp(event, at, clock_offset)
         if getattr(event, "at", None) is not None:
             when = self.reading.read_to = max(when, self.reading.read_to + LATER)

@@ -20,9 +20,9 @@ ENTER_SETTLES = 0.7
 
 
 def open_first_dialog(agent: Agent, screen: Screen) -> str | None:
-    """Return the question of a dialog that comes before a session, such as trust; None without one.
+    """Return the question of the open dialog before a session, such as trust; None if none is open.
 
-    A prompt box on the screen means that there is none: the words are in the conversation.
+    If the screen has a prompt box, no such dialog is open: its text is part of the conversation.
     """
     if agent.runtime.composer(screen) is not None:
         return None
@@ -30,7 +30,7 @@ def open_first_dialog(agent: Agent, screen: Screen) -> str | None:
 
 
 async def refuse_first_dialog(dependencies: Dependencies, agent: Agent, pane: PaneId) -> None:
-    """Raise `NotNow` if the pane shows such a dialog: Enter would answer it."""
+    """Raise `NotNow` if the pane shows a trust or login dialog: Enter would answer the dialog."""
     dialog = open_first_dialog(agent, await dependencies.panes.capture(pane))
     if dialog is not None:
         raise NotNow(
@@ -54,7 +54,7 @@ async def paste(dependencies: Dependencies, agent: Agent, pane: PaneId, text: st
 
 
 async def submit(dependencies: Dependencies, agent: Agent, pane: PaneId) -> None:
-    """Press Enter, and once more if the CLI treated the first as part of the text."""
+    """Press Enter, and once more if the CLI treated the first Enter as part of the text."""
     await dependencies.panes.press(pane, "Enter")
     if not agent.runtime.capabilities.may_lose_enter:
         return

@@ -27,18 +27,18 @@ class TranscriptReading:
     unreadable: str | None = None
     """Why the transcript cannot be read, as a clause after the path; None if it can be read."""
     answers_late: bool = False
-    """Whether that is only because the file system has not answered yet."""
+    """Whether `unreadable` only means that the file system has not answered yet."""
     read_to: float = 0.0
     """Time of the last line that was read."""
     reply_at: float | None = None
     """Time of the last reply that was read, without the replies of subagents."""
     skipped: int = 0
-    """Lines that were skipped, including those in `too_large`."""
+    """Number of skipped lines, including `faults` and `too_large`."""
     faults: int = 0
-    """Lines that were skipped because they do not have the documented shape of a record."""
+    """Number of lines that were skipped because a record does not have the documented shape."""
     last_fault: str = ""
     """The error in the last line that `faults` counts."""
     too_large: int = 0
-    """Lines that were skipped because they were too long or had too many values."""
+    """Number of lines that were skipped because of too many characters or values."""
     reading_lost: bool = False
     """Whether a skipped line may have been the last reply."""

@@ -9,8 +9,7 @@ from cockpit.core.deferred_dataclass import dataclass
 
 @dataclass(slots=True)
 class Troubles:
-    """At most one message for each kind of problem; None if there is no problem. Each field
-    has one writer."""
+    """At most one message for each kind of problem; None if there is no problem."""
 
     failed: dict[str, str] = field(default_factory=dict)
     """For each part of the supervisor's work for this agent, why the part failed the last time.
@@ -27,7 +26,7 @@ class Troubles:
     session began."""
     shared: str | None = None
     """The message that the agent's CLI opened a session that another agent has open. Written by
-    `sessions/lifecycle.py`."""
+    `sessions/session_changes.py`, and cleared by `sessions/lifecycle.py`."""
     stop_unwritten: bool = False
     """Whether a stop by the user could not be saved yet. Written by `sessions/stop.py`."""
     hooks: dict[str, str] = field(default_factory=dict)

@@ -1,4 +1,4 @@
-"""Who sent a request, and what its sender may see."""
+"""Identify the sender of a request, and check which agents the sender may see."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cockpit.supervisor.api.connections import ANCESTRY, PEER
 
 
 class Access:
-    """Identifies callers, and finds the agents that they may see."""
+    """Identifies callers, and checks which agents a caller may see."""
 
     def __init__(self, callers: Callers, fleet: Fleet) -> None:
         self.callers = callers
@@ -27,11 +27,11 @@ class Access:
         return forwarded(caller, request.headers.get("forwarded", ""))
 
     async def only(self, request: Request) -> str | None:
-        """Return the one agent that the caller may see; None if it may see all."""
+        """Return the one agent that the caller may see; None if the caller may see all agents."""
         return self.callers.only(await self.caller(request))
 
     async def check_look(self, request: Request, name: str | None) -> None:
-        """Raise `NotAllowed` if the caller may not see this agent; None: all agents."""
+        """Raise `NotAllowed` if the caller may not see this agent; None means all agents."""
         self.callers.check_look(await self.caller(request), name)
 
     async def agent(self, request: Request) -> Agent:

@@ -165,7 +165,7 @@ class Callers:
             raise NotAllowed(
                 "Refused: a start with a command is for the user, not for agents",
                 f"This command runs inside {caller.description} (process {caller.pid}), which may "
-                "only start agents that the user has configured, or new ones of a known CLI.",
+                "only start agents that the user has configured, or new agents of a known CLI.",
                 "Ask the user to do it from their own terminal.",
             )
         if isinstance(asked, Start):
@@ -186,7 +186,7 @@ class Callers:
         return None
 
     def _may(self, caller: Caller) -> MaySettings:
-        """Return permissions from the current configuration, so that changes apply at once."""
+        """Return the caller's permissions, from the current configuration."""
         agent = self._fleet.find(caller.name) if caller.name else None
         if caller.kind is not CallerKind.AGENT or agent is None:
             return MaySettings(itself=())
@@ -202,7 +202,7 @@ class Callers:
         return this_user()
 
     def actor(self, caller: Caller) -> str:
-        """Return who sent a request, for other users."""
+        """Return the name of a request's sender, as shown to other users."""
         if caller.kind is CallerKind.USER:
             return caller.actor or self.own_user
         return caller.description

@@ -1,4 +1,4 @@
-"""Remember who last changed what an agent asks or does, for other users who look at the agent.
+"""Remember the last request that answered an agent's question or changed its work, and who sent it.
 
 If another user has answered a question meanwhile, the refusal of a later answer names that user.
 """
@@ -15,7 +15,8 @@ from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.wire.verbs import Done, Handoff, Verb
 
 RECENT_SECONDS = 600.0
-"""For how long a request can explain the refusal of a later request that names no question."""
+"""Maximum age in seconds of an answer that explains the refusal of a later answer, if the later
+answer names no question."""
 
 
 class LastRequests:
@@ -27,9 +28,9 @@ class LastRequests:
         self._changed = changed
 
     def question(self, asked: Verb) -> str | None:
-        """Return the question that a request is about, before it is done.
+        """Return the id of the question that a request answers; call this before the request runs.
 
-        A request without a question is about the handoff in progress.
+        If the request names no question, this is the id of the handoff in progress.
         """
         named = getattr(asked, "handoff", None) or getattr(asked, "dialog", None)
         if named is not None or asked.verb not in REMEMBERED:
@@ -38,7 +39,7 @@ class LastRequests:
         return agent.handoff_record.id if agent is not None and agent.handoff_record else None
 
     def note(self, asked: Verb, done: Done, by: str, question: str | None) -> None:
-        """Record a request that was done; `question` is what the method `question` returned."""
+        """Record a completed request; `question` is the earlier result of the method `question`."""
         if asked.verb not in REMEMBERED or (isinstance(asked, Handoff) and asked.dry_run):
             return
         agent = self._fleet.find(done.name or getattr(asked, "name", "") or "")
@@ -53,7 +54,7 @@ class LastRequests:
         self._changed(agent)
 
     def explained(self, refused: NotNow, asked: Verb) -> NotNow:
-        """Add to a refusal the user who has already answered the question."""
+        """Add to a refusal which user has already answered the question, and how long ago."""
         agent = self._fleet.find(getattr(asked, "name", "") or "")
         last = agent.last_request if agent is not None else None
         if asked.verb not in ANSWERS or last is None or last.verb not in ANSWERS:

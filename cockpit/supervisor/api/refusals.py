@@ -27,13 +27,14 @@ def refusal(error: CockpitError, **more: str | int) -> Response:
 
 
 class Bug(Failed):
-    """A bug in cockpit. The log has it under the id `instance`."""
+    """A bug in cockpit. The log has the traceback, with the last part of `instance` as its id."""
 
     def __init__(self, what: str, logs: object, error: BaseException) -> None:
         name = secrets.token_hex(4)
         self.instance = f"urn:cockpit:error:{name}"
         _log.error("%s (error %s)", what, name, exc_info=error)
-        super().__init__(what, f"It is in the log as error {name}.", f"See the log: {logs}")
+        detail = f"The log has the traceback as error {name}."
+        super().__init__(what, detail, f"See the log: {logs}")
 
 
 async def client_gone(_: Request, error: Exception) -> Response:

@@ -1,7 +1,7 @@
 """Checks of every request before it is handled: types, and characters in names and paths.
 
 A NUL, a lone surrogate or a path that is too long would raise an unrelated error in later code. The
-error raised here names the invalid value.
+checks here raise an error that describes the problem.
 """
 
 from __future__ import annotations
@@ -100,7 +100,10 @@ def check_address(path: bytes, query: bytes) -> None:
 
 
 def check_values(value: Any) -> None:
-    """Raise `BadUsage` if a text in the body is invalid. Recursive: the parser limits the depth."""
+    """Raise `BadUsage` if a string in the body is not valid text.
+
+    Recursive: the JSON parser limits the depth.
+    """
     if isinstance(value, str):
         _check_text(value)
     elif isinstance(value, Mapping):
@@ -116,8 +119,8 @@ def _check_text(text: str) -> None:
     if "\0" in text:
         raise BadUsage(
             "The request contains a NUL character",
-            "Names and paths cannot contain one.",
-            hint="Remove it.",
+            "Names and paths cannot contain a NUL.",
+            hint="Remove the character.",
         )
     try:
         text.encode()

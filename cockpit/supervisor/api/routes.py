@@ -127,7 +127,7 @@ class ErrorResponses:
                     "Your request may be incomplete; the next supervisor completes or reverts it.",
                     "Start it again and check: cockpit up; cockpit status",
                 ) from None
-            except Exception as bug:  # around every request
+            except Exception as bug:  # a bug in any handler
                 if (wrong := as_bad_usage(bug)) is not None:
                     raise wrong from bug
                 raise Bug(f"{name} failed inside the supervisor", self._logs, bug) from bug

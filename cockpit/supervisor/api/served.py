@@ -1,4 +1,4 @@
-"""The components that requests need."""
+"""The components of the supervisor that handle requests."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from cockpit.wire.verbs import Verb
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Served:
-    """The components that handle requests."""
+    """All components that the routes of the HTTP API call."""
 
     perform: Mapping[type[Verb], Perform]
-    """Contains every verb of `wire.verbs`."""
+    """The handler of every verb in `wire.verbs`."""
     dialog: Callable[[Agent], Awaitable[DialogStatus]]
     dependencies: Dependencies
     callers: Callers

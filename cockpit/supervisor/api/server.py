@@ -31,7 +31,7 @@ async def accept_on(serving: uvicorn.Server, listener: socket.socket) -> None:
 
 
 class QuietServer(uvicorn.Server):
-    """A server that sleeps while nobody asks: uvicorn's own loop wakes up ten times a second."""
+    """A server that sleeps between requests; uvicorn's own loop wakes up ten times a second."""
 
     def __init__(self, config: uvicorn.Config) -> None:
         self._ended = asyncio.Event()

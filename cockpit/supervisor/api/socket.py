@@ -5,7 +5,7 @@ Without its socket a supervisor keeps watching and handing off, but receives no 
 
 A file, a link or a dead socket at the path is replaced. A socket on which another process listens
 is kept: two supervisors that share the folder would replace each other's socket again and again.
-That process is reported, and the socket is bound when it has ended.
+That process is reported, and the socket is bound when the process has ended.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class SocketWatch:
         serving: uvicorn.Server,
         set_trouble: Callable[[str | None], None],
     ) -> None:
-        """`set_trouble` receives why commands do not reach the supervisor; None if they do."""
+        """`set_trouble` receives the reason why the socket is unreachable; None if reachable."""
         self._places = places
         self._event_log = event_log
         self._serving = serving
@@ -114,7 +114,7 @@ class SocketWatch:
                 raise
         except (CockpitError, OSError) as refused:
             why = reason_of(refused).rstrip(".")
-            self._set_state(f"its socket was {was} and cannot be bound again: {why}")
+            self._set_state(f"it was {was} and cannot be bound again: {why}")
             return
         self._listener, self._bound = listener, bound
         _log.warning("%s was %s; bound again", path, was)
@@ -133,7 +133,7 @@ class SocketWatch:
     def _set_state(self, why: str | None) -> None:
         """Set the problem, and record it once; None clears the problem."""
         if why is not None:
-            why = f"commands do not reach this supervisor: {safe_line(why, 400)}. It will try again"
+            why = f"the supervisor's socket is unreachable: {safe_line(why, 400)}; retrying"
         if why == self._trouble:
             return
         self._trouble = why

@@ -88,9 +88,9 @@ async def merged(*sources: AsyncIterator[T]) -> AsyncGenerator[T]:
 async def _ready(
     *sources: AsyncIterator[T], within: float | None = None
 ) -> AsyncGenerator[Sequence[T]]:
-    """Yield all lines that are ready; nothing after `within` seconds without a line.
+    """Yield all lines that are ready; an empty list after `within` seconds without a line.
 
-    Ends when one source ends, after the lines that came before. Raises what a source raises.
+    Ends when one source ends, after the lines that came before. Raises the error of a source.
     """
     arrived: asyncio.Queue[T | _Ended] = asyncio.Queue(MOST_READY)
     tasks = [asyncio.ensure_future(_forward(source, arrived)) for source in sources]
@@ -121,7 +121,7 @@ async def _ready(
 
 
 async def _forward(source: AsyncIterator[T], arrived: asyncio.Queue[T | _Ended]) -> None:
-    """Put a source's lines into the queue, and how it ended."""
+    """Put a source's lines into the queue, then an `_Ended` with the source's error, if any."""
     error: Exception | None = None
     try:
         async for line in source:

@@ -67,4 +67,6 @@ async def test_a_prompt_that_stays_in_its_box_was_not_accepted(
         )
         refused = await cockpit.refused(Send(name="api", text="Go on."))
         assert isinstance(refused, Failed)
-        assert refused.detail == "It was pasted and submitted, but is still in its prompt box."
+        assert refused.detail == (
+            "The prompt was pasted and submitted, but is still in the prompt box."
+        )

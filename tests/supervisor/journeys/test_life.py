@@ -169,7 +169,7 @@ async def test_what_is_sent_to_a_working_agent_waits_for_its_turn(cockpit: Cockp
         await cockpit.start()
         await cockpit.until(lambda row: row.activity)
         done = await cockpit.ask(Send(name="api", text="And then rest."))
-        assert "Queued" in done.message
+        assert "queued" in done.message
         row = await cockpit.until(lambda row: len(cockpit.prompts(row)) == 2)
         assert cockpit.prompts(row)[1] == "And then rest."
 
@@ -697,7 +697,7 @@ async def test_a_budget_of_the_day_is_told_once_over_restarts_and_in_the_status(
         await cockpit.start()
         crossed = await cockpit.event("budget.day_crossed")
         assert crossed.agent is None
-        assert "of the day's budget of $0.00; they continue" in crossed.text
+        assert "of the day's budget of $0.00; the agents keep running" in crossed.text
         notices = OutgoingTable(supervisor.dependencies.store).all_of("notice")
         assert crossed.text in [notice.payload["text"] for notice in notices]
         done = await cockpit.until(lambda row: row.state == "done")

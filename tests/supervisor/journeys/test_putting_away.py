@@ -155,7 +155,7 @@ async def test_worktree_and_branch_keep_their_names(cockpit: Cockpit) -> None:
         await cockpit.ask(Stop(name="web"))
         await cockpit.until(ended, "web")
         done = await cockpit.ask(Rename(name="web", to="server"))
-        assert f"worktree {row.worktree} and branch {row.branch} keep theirs" in done.message
+        assert f"worktree {row.worktree} and branch {row.branch} keep their names" in done.message
         now = await cockpit.row("server")
         assert (now.worktree, now.branch) == (row.worktree, row.branch)
         if now.pane:

@@ -28,8 +28,8 @@ class UnderAgentLock:
         """Wrap a verb so that it holds its agent's lock.
 
         `doing`: see `AgentLocks.hold`. With `same_session`, raises `NotNow` if another session
-        began while the request waited. Also raises `NotNow` if the lock stays taken; without
-        waiting while hooks before a session run, because the caller may be one of these hooks.
+        began while the request waited. Also raises `NotNow` if the lock is not free in time. Raises
+        at once while hooks before a session run, because the caller may be one of these hooks.
         """
 
         async def locked(asked: Any) -> Done:

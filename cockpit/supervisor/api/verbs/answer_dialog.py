@@ -74,7 +74,7 @@ class AnswerHandler:
         if len(text) > LONGEST_TEXT:
             raise BadUsage(
                 f"The text is longer than {LONGEST_TEXT} characters",
-                hint="Write a shorter one; send the rest when the dialog has closed.",
+                hint="Write a shorter text; send the rest when the dialog has closed.",
             )
         async with self._locks.hold(asked.name, "answering a dialog", patience=PATIENCE):
             agent = self._fleet.agent(asked.name)
@@ -126,7 +126,7 @@ class AnswerHandler:
             await self._dependencies.clock.sleep(left)
 
     async def _give(self, agent: Agent, dialog: OpenDialog, answer: dialogs.Answer) -> float:
-        """Press the keys of the answer, one after the other. Return when the last was pressed."""
+        """Press the keys of the answer. Return the time of the last key, by `Clock.steady`."""
         pane, process, question = agent.record.pane, agent.process, open_question(agent)
         assert pane is not None
         place = answer.choices[0] if answer.text else None
@@ -206,7 +206,7 @@ class AnswerHandler:
             return closed.title
 
     async def _result(self, before: _Results) -> str:
-        """Return what the hook or the transcript reports about the tool call."""
+        """Return a clause about the tool call's result, from the hook or the transcript."""
         clock = self._dependencies.clock
         until = clock.monotonic() + RESULT_WITHIN
         while clock.monotonic() < until:
@@ -222,7 +222,7 @@ class AnswerHandler:
 
 
 class _Results:
-    """The open dialog of an agent's session, and the numbers of its tool results, at one time."""
+    """The open dialog and the counts of tool results of a session, at the time of creation."""
 
     def __init__(self, agent: Agent) -> None:
         self._state = agent.session_state
@@ -243,7 +243,7 @@ class _Results:
 
 
 def _answer(seen: Dialog, numbers: list[int], text: str) -> dialogs.Answer:
-    """Return the answer. Raises `BadUsage` if it does not fit the dialog."""
+    """Return an answer with these choices and text. Raises `BadUsage` if the dialog excludes it."""
     places = tuple(dict.fromkeys(number - 1 for number in numbers))
     most = len(seen.choices)
     if any(not 0 <= place < most for place in places):
@@ -252,9 +252,9 @@ def _answer(seen: Dialog, numbers: list[int], text: str) -> dialogs.Answer:
         raise BadUsage("This dialog takes one choice", hint=f"Give a number from 1 to {most}.")
     takes = seen.choices[places[0]].text if len(places) == 1 else "no"
     if text and takes == "no":
-        raise BadUsage("This choice does not accept a text", hint="Choose one that accepts a text.")
+        raise BadUsage("This choice takes no text", hint="Choose one that does.")
     if takes == "must" and not text:
-        raise BadUsage("This choice needs a text", hint="Give it with --text.")
+        raise BadUsage("This choice needs text", hint="Give the text with --text.")
     return dialogs.Answer(places, text)
 
 

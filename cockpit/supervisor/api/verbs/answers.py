@@ -109,7 +109,7 @@ class Answers:
         )
 
     def _note_answer(self, agent: Agent, by: str) -> None:
-        """Set who answered, for the history. Saved with the handoff's next state."""
+        """Note the user who answered, for the history. Saved with the handoff's next state."""
         if by and agent.handoff_record is not None:
             agent.progress.note(replace(agent.progress.details, answered_by=by))
 

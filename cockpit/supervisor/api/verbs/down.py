@@ -63,7 +63,7 @@ class DownHandler:
         return Done(message=message)
 
     async def _end_all(self) -> str:
-        """End every agent. Return a warning if the stops could not be saved, else an empty text."""
+        """End every agent. Return a warning if the stops could not be saved; empty if saved."""
 
         async def one(agent: Agent) -> str:
             async with self._locks.hold(agent.name, "being stopped"):

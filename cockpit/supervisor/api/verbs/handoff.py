@@ -93,7 +93,7 @@ class HandoffHandler:
                 raise NotNow(
                     f"A handoff of {agent.name} is waiting for the user",
                     "Only the user can approve it.",
-                    "Continue your work; you are told when the user has answered.",
+                    "Continue your work; cockpit tells you when the user has answered.",
                 )
             if target is not None and (why := await self._engine.retarget(agent, target)):
                 return Done(
@@ -102,7 +102,7 @@ class HandoffHandler:
             await self._engine.apply(agent, Approved(now))
             if asked.now:
                 await self._engine.apply(agent, Hurried(now))
-            message = f"Handing off {agent.name}: its question is approved"
+            message = f"Approved: handing off {agent.name}"
             return Done(message=message + interruption_clause(agent, at_once=asked.now))
         if target is not None and agent.handoff is not None:
             await self._engine.retarget(agent, target)  # raises with the next step
@@ -170,7 +170,7 @@ class HandoffHandler:
         return await read_document(self._dependencies, Path(given), compare)
 
     def _guarded(self, agent: Agent, asked: Handoff) -> HeldBack | None:
-        """Return why the user is asked about a handoff that an agent requests; None if not asked.
+        """Return why the user must approve a handoff that an agent requests; None if not needed.
 
         Raises `NotNow` if no handoff may begin: the limits of automatic handoffs apply, and an
         agent cannot answer a question to its user.
@@ -180,7 +180,7 @@ class HandoffHandler:
             raise NotNow(
                 f"A handoff of {agent.name} is waiting for the user",
                 f"{held.words}. Only the user can approve it.",
-                "Continue your work; you are told when the user has answered.",
+                "Continue your work; cockpit tells you when the user has answered.",
             )
         why = self._triggers.objection(agent) if agent.handoff is None else None
         if why is not None:
@@ -224,7 +224,7 @@ def _check_move(agent: Agent, asked: Handoff) -> None:
     if not NAME_PATTERN.fullmatch(asked.host or ""):
         raise BadUsage(
             f"{asked.host!a} is not a valid name of a host",
-            hint="Use a letter or digit, then letters, digits, `.`, `_` and `-`; at most 32.",
+            hint="Use at most 32 letters, digits, `.`, `_` and `-`; begin with a letter or digit.",
         )
     if asked.by_agent:
         raise NotNow(
@@ -241,7 +241,7 @@ def _check_move(agent: Agent, asked: Handoff) -> None:
 
 
 def interruption_clause(agent: Agent, *, at_once: bool) -> str:
-    """Return a clause with what a handoff interrupts; empty unless it begins at once."""
+    """Return a clause that lists the work a handoff interrupts; empty unless it begins at once."""
     if not at_once:
         return ""
     session_state = agent.session_state

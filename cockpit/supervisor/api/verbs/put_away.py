@@ -100,7 +100,7 @@ class PutAwayHandler:
         kept = ""
         if agent.record.worktree:
             branch = f" and branch {safe_line(agent.record.branch)}" if agent.record.branch else ""
-            keep = "keep theirs" if branch else "keeps its name"
+            keep = "keep their names" if branch else "keeps its name"
             kept = f"; its worktree {safe_line(agent.record.worktree)}{branch} {keep}"
         still = ""
         if self._define_again(old) is not None:

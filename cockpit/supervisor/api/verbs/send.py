@@ -22,13 +22,13 @@ from cockpit.wire.verbs import (
 ACCEPTED_WITHIN = 8.0
 """Seconds after which a prompt that is still in the prompt box was not accepted."""
 REPORTED_WITHIN = 40.0
-"""Seconds more within which a CLI must report a prompt that left the box, because a busy machine is
-late. With the time until then it is less than a client waits for an answer."""
+"""Additional seconds within which a CLI must report a prompt that has left the prompt box; a busy
+machine can be late. The sum of both times is less than the time that a client waits."""
 EMPTY_WITHIN = 2.0
-"""Seconds within which the prompt box must become empty. Gemini shows the last prompt there for
-about a second while it reopens a session."""
+"""Seconds within which the prompt box must become empty. Gemini shows the previous prompt in the
+box for about a second while it reopens a session."""
 LOOK_AGAIN = 0.2
-"""Seconds between two looks at the prompt box."""
+"""Seconds between two checks of the prompt box."""
 
 
 class SendHandler:
@@ -59,23 +59,23 @@ class SendHandler:
             _refuse_dialog(agent)
             accepted, idle = await self._type(agent, asked.text)
         if not agent.has_readings or not idle:
-            result = "Sent" if not agent.has_readings else "Queued until the end of its turn"
-            return Done(message=f"{result}: {agent.name}", name=agent.name)
+            result = "sent" if not agent.has_readings else "queued until the turn ends"
+            return Done(message=f"{agent.name}: {result}", name=agent.name)
         if not await _until(accepted, ACCEPTED_WITHIN):
             await self._await_late(agent, accepted)
         return Done(message=f"{agent.name} accepted the prompt", name=agent.name)
 
     async def _await_late(self, agent: Agent, accepted: Callable[[], bool]) -> None:
-        """Wait until a busy CLI accepts the prompt. Raises `Failed` if it does not, and at once if
-        the prompt is still in its prompt box."""
+        """Wait until a busy CLI accepts the prompt. Raises `Failed` if the CLI does not, and at
+        once if the prompt is still in the prompt box."""
         empty = None
         with suppress(PanesSilent, CockpitError):
             empty = await self._composer(agent)
         if empty is False:
-            why = "It was pasted and submitted, but is still in its prompt box."
+            why = "The prompt was pasted and submitted, but is still in the prompt box."
         else:
             await _until(lambda: accepted() or not agent.alive, REPORTED_WITHIN)
-            why = "It was pasted and submitted, but the agent did not react."
+            why = "The prompt was pasted and submitted, but the agent did not react."
         if not accepted():
             raise Failed(
                 f"{agent.name} did not accept the prompt",
@@ -108,15 +108,15 @@ class SendHandler:
         await refuse_first_dialog(self._dependencies, agent, pane)
         await self._check_composer(agent)
         check_again()
-        idle, prompts, said = (
+        idle, prompts, newest = (
             conduct.turn is not Turn.WORKING, conduct.prompts, state.user_prompts[-1:],
         )  # fmt: skip
 
         def accepted() -> bool:
-            if agent.session_state is not state:  # such as /clear, or the first one after it
+            if agent.session_state is not state:  # a new session began, such as by /clear
                 return agent.process == process
             # Without hooks, the prompt is only in the transcript.
-            return conduct.prompts > prompts or state.user_prompts[-1:] != said
+            return conduct.prompts > prompts or state.user_prompts[-1:] != newest
 
         await paste(self._dependencies, agent, pane, text)
         check_again()

@@ -53,7 +53,7 @@ class StopHandler:
             raise handoff_not_cancelled(agent, full) from full
         if agent.gave_up:
             agent.change(gave_up=None)
-            with suppress(Hindered):  # otherwise it would only be shown again after a restart
+            with suppress(Hindered):  # if unsaved, a restart shows the message again
                 self._dependencies.store.save_agent(agent.record)
             self._changed(agent)
         if agent.record.session is None or (not agent.alive and not agent.record.wanted):

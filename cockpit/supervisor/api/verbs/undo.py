@@ -36,7 +36,7 @@ class UndoHandler:
         self._changed = changed
 
     async def __call__(self, asked: Undo) -> Done:
-        """End this session and reopen the previous one."""
+        """End the agent's current session and reopen the previous one."""
         agent = self._fleet.agent(asked.name)
         if agent.handoff is not None and isinstance(agent.handoff.state, Confirming):
             return await self._answers.give_up(agent)

@@ -1,4 +1,4 @@
-"""Views of one agent: its dialog, continuation, facts and changes."""
+"""Views of one agent: its dialog, continuation, facts, context history and changes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The sessions that cockpit did not start, again after each change."""
+"""Stream the sessions that cockpit did not start: at once, and after each change."""
 
 from __future__ import annotations
 

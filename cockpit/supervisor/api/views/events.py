@@ -19,7 +19,7 @@ MOST_EVENTS = 5000
 
 
 def is_visible(event: Event, only: str | None) -> bool:
-    """Return whether a caller may see the event; `only` is the one agent that it may see."""
+    """Return whether a caller may see the event; `only` as returned by `Access.only`."""
     return only is None or event.agent == only
 
 

@@ -1,4 +1,4 @@
-"""All agents: once, or again after each change."""
+"""Views of all agents: the current status, or a stream of the changes."""
 
 from __future__ import annotations
 
@@ -95,7 +95,7 @@ class FleetViews:
 
     def _status(self, only: str | None) -> Status:
         status = self._fleet_status()
-        if only is not None:  # other agents' costs are not an agent's to know
+        if only is not None:  # an agent may not see the costs of other agents
             own = status.supervisor.model_copy(
                 update={"spent_today_usd": None, "budget_today_usd": None, "instance": None}
             )

@@ -71,7 +71,7 @@ async def _listed(source: AsyncIterator[HistoryChain]) -> AsyncIterator[bytes]:
 
 
 def _pieces(chain: HistoryChain) -> Iterator[bytes]:
-    """Yield a chain as JSON, some sessions at a time: a job can have thousands."""
+    """Yield a chain as JSON, some sessions at a time: a job can have thousands of sessions."""
     sessions = chain.sessions
     if len(sessions) <= SESSIONS_AT_ONCE:
         yield json.dumps(to_json(chain)).encode()

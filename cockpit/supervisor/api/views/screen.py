@@ -1,4 +1,4 @@
-"""An agent's pane, again after each change."""
+"""Stream an agent's pane: at once, and after each change."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class ScreenView:
                 await asyncio.sleep(SCREEN_IDLE)  # a busy machine; tmux may answer again
                 continue
             except CockpitError:
-                return  # the pane is gone, and the row says why
+                return  # the pane was closed; the agent's row says why
             cursor = (seen.cursor_column, seen.cursor_row) if seen.cursor_visible else None
             shot = ScreenShot(lines=list(seen.lines), cursor=cursor, pane=agent.record.pane)
             line = shot.model_dump_json()

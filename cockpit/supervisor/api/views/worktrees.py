@@ -30,14 +30,14 @@ class WorktreesView:
         trees = await self._worktrees.listing(asked.directory)
         trees = [tree for tree in trees if only in (None, tree.agent)]
         if is_set(asked.sizes):
-            # A stream, because only that ends when the client disconnects.
+            # A stream: only a streamed response ends when the client disconnects.
             measured = _listed_trees(self._worktree_sizes.measured(trees))
             return StreamingResponse(measured, media_type="application/json")
         return JSONResponse([tree.model_dump() for tree in trees])
 
 
 async def _listed_trees(source: AsyncIterator[WorktreeStatus]) -> AsyncIterator[bytes]:
-    """Yield a JSON list."""
+    """Yield the worktrees as a JSON list, one at a time."""
     between = b"["
     async for tree in source:
         yield between + json.dumps(tree.model_dump()).encode()
