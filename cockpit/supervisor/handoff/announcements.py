@@ -34,7 +34,7 @@ from cockpit.supervisor.events import EventLog
 
 PHASE_WORDS: dict[type, str] = {
     Asked: "the handoff is waiting for your answer",
-    Waiting: "the handoff is waiting until the agent can be asked",
+    Waiting: "the handoff is waiting until cockpit can ask the agent for the document",
     Documenting: "the handoff document is being written",
     Reviewing: "the handoff document is waiting for your review",
     Settling: "the document is approved; the agent is finishing its turn",
@@ -42,7 +42,7 @@ PHASE_WORDS: dict[type, str] = {
     Stopping: "the old session is being ended",
     Starting: "the new session is being started",
     Confirming: "the new session is running; waiting for its first reply",
-    Reviving: "no new session started; the old one is being reopened",
+    Reviving: "no new session started; the old session is being reopened",
 }
 """For each phase of a handoff, the text of its event."""
 OF_PHASE: dict[Phase, PhaseKind] = {
@@ -66,7 +66,7 @@ OF_OUTCOME: dict[Outcome, OutcomeKind] = {
 
 
 def begun(event_log: EventLog, agent: Agent, plan: Plan, why: str) -> None:
-    """Record that a handoff began. `why` is a text; empty to use the plan's reason."""
+    """Record that a handoff began, and `why`; if `why` is empty, the plan's reason."""
     gauge = agent.session_state.gauge
     origin = "requested" if plan.reason in {"manual", "agent"} else "due"
     event_log.record(

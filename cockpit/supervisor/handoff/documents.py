@@ -280,7 +280,7 @@ class DocumentBuilder:
     async def _composed(
         self, agent: Agent, writer: Writer, draft: str | None, *, again: bool = False
     ) -> str:
-        """Return the whole document; with `again`, `draft` is one whose facts are renewed."""
+        """Return the complete document. With `again`, `draft` is a document with old facts."""
         goal = agent.job.prompt if agent.job else None
         facts, cut = self.facts(agent), ""
         git = await self.git_view(agent, claimed_commits(draft) if draft else None)
@@ -330,7 +330,7 @@ class DocumentBuilder:
         return redactor_of(self._dependencies.environment, agent)
 
     async def _in_template(self, agent: Agent, composed: str) -> str:
-        """Apply the user's template, if there is one and it works."""
+        """Return the document in the user's template; unchanged without a working template."""
         template = agent.settings.handoff.template
         if template is None:
             return composed

@@ -1,6 +1,6 @@
 """Perform the commands of a handoff. The only place where a handoff ends and starts processes.
 
-Every command is idempotent, because a restarted supervisor repeats the last one. `core.handoff`
+Every command is idempotent, because a restarted supervisor repeats the last command. `core.handoff`
 decides which commands are performed, and in which order.
 """
 
@@ -125,7 +125,7 @@ class Effects:
         return None
 
     async def _request(self, agent: Agent) -> None:
-        """Give a working agent the request with its next hook; paste it to an idle agent."""
+        """Request the document: in the next hook of a working agent, else by pasting a prompt."""
         reminder = await self._document_builder.reminder(agent)
 
         def asked(occasion: Occasion) -> str:
@@ -156,7 +156,7 @@ class Effects:
         await self._type(agent, ask_again(str(draft_path(agent)), again, agent.runtime.tools))
 
     async def _type(self, agent: Agent, text: str) -> None:
-        """Paste into the composer and submit. Enter is sent after the paste, as a separate key."""
+        """Paste the text into the prompt box, then press Enter as a separate key."""
         if agent.record.pane is None:
             return
         try:
@@ -321,10 +321,7 @@ class Effects:
         return self._frozen_modes(agent, old).save_in(new)
 
     def _frozen_modes(self, agent: Agent, old: SessionRecord) -> JobModes:
-        """Return the modes with what the user last chose in the old session, unless it allows more.
-
-        See `Targets.modes`.
-        """
+        """Return the permission modes of the next session; see `Targets.modes`."""
         assert agent.handoff_record is not None
         observed = agent.handoff_record.details.permission_mode
         return self._targets.modes(agent, old, observed)

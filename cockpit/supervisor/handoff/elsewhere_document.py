@@ -128,7 +128,7 @@ class ElsewhereDocuments:
             raise NotNow(
                 f"A copy of a {runtime.name} session cannot write a document",
                 f"{why[:1].upper()}{why[1:]}",
-                "Ask the session itself for one, in its terminal.",
+                "Ask the session itself for a document, in its terminal.",
             )
         parts = self._dependencies
         slow, live = parts.slow, parts.live_sessions
@@ -198,7 +198,7 @@ class ElsewhereDocuments:
         state = await parts.worktrees.facts(session.directory, since=read.began)
         if state.root is not None:
             facts = await with_commits(parts.worktrees, session.directory, state, facts)
-        # Not all commits since then are the session's.
+        # Other processes may have made some of the commits since the session began.
         state = replace(state, commits=())
         hashes = {*claimed_commits(draft), *(made.hash for made in facts.commits)}
         git = await view_of_git(parts.worktrees, session.directory, state, hashes)

@@ -233,7 +233,7 @@ class Engine:
             await self._advance(agent, Abandoned(why))
 
     async def apply(self, agent: Agent, event: Event) -> None:
-        """Advance the handoff by an event. If it raises, nothing was changed."""
+        """Advance the handoff by an event. Raises only if nothing was changed."""
         async with self._lock(agent):
             before = agent.handoff
             try:
@@ -355,7 +355,7 @@ class Engine:
         return self._locks.hold(agent.name, "in the middle of a handoff step")
 
     def _queue(self, agent: Agent) -> str | None:
-        """Return why this agent's handoff must wait for other handoffs; None if it need not."""
+        """Return why this agent's handoff must wait for other handoffs; None if it may go on."""
         others = [other for other in self._agents() if other is not agent]
         busy = [other.name for other in others if is_under_way(other)]
         ahead = [other.name for other in others if is_ahead(other, agent)]

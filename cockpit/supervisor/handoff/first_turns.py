@@ -1,7 +1,7 @@
 """Check a successor's first turns: which steps it repeated, and which standing orders it broke.
 
 The result is computed from the whole transcript each time, so that a restarted supervisor gets the
-same result. It is stored with the handoff.
+same result. The result is stored with the handoff.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ async def with_predecessor(
 ) -> HandoffDetails:
     """Return the handoff's details with the facts that the old session leaves. Idempotent.
 
-    Must be called before the old session is ended, and after `ensure_approved`: it reads the
-    document as it is. If the document cannot be read, the details are unchanged, because this
-    check must not delay a handoff.
+    Must be called before the old session is ended. Must be called after `ensure_approved`, because
+    this function does not check the document that it reads. If the document cannot be read, the
+    details are unchanged, because this check must not delay a handoff.
     """
     details = agent.progress.details
     if details.before is not None:
@@ -53,13 +53,13 @@ async def with_predecessor(
 
 
 class FirstTurnsCheck:
-    """Checks the successors of all agents."""
+    """Checks the first turns of the new sessions of all agents."""
 
     def __init__(self, dependencies: Dependencies) -> None:
         self._dependencies = dependencies
         self._checked: dict[str, tuple[str, int, int, float | None, int | None]] = {}
-        """For each agent: its session, the number of its confirmed handoffs, and how much of its
-        first turns was known at the last check."""
+        """For each agent, the inputs of the last check: the session, the number of confirmed
+        handoffs, and the counted calls, first change and tokens of the first turns."""
 
     def consider(self, agent: Agent) -> None:
         """Check the session's first turns, and store a new result. Idempotent.

@@ -46,7 +46,7 @@ async def edited(
 
     `seen` is the SHA-256 of the text that the user has read. A file does not show who changed it,
     so only that text is accepted. Uses the front matter of cockpit's copy. Raises `NotNow` for a
-    different text, and `BadUsage` with the problems of an incomplete one, without sealing.
+    different text, and `BadUsage` with the problems of an incomplete text, without sealing.
     """
     assert agent.handoff_record is not None
     path, documents = Path(sealed.path), dependencies.documents
@@ -122,9 +122,9 @@ async def _put_back(dependencies: Dependencies, agent: Agent, path: Path) -> Non
     if await read_document(dependencies, path, partial(documents.is_copied, path, ident)):
         return
     aside = await asyncio.to_thread(documents.put_back, agent.directory, path, ident)
-    what = f"was changed; the changed one is {aside.name}" if aside else "was missing"
+    what = f"was changed; the changed version is {aside.name}" if aside else "was missing"
     dependencies.event_log.record(
         HandoffPutBack(document=str(path)),
-        f"The handoff document of {agent.name} {what}. The approved one was restored",
+        f"The handoff document of {agent.name} {what}. The approved version was restored",
         agent.name,
     )

@@ -16,7 +16,7 @@ class HandoffOptions:
     review: bool
     """Whether the user reviews the document before the session ends."""
     now: bool = False
-    """Whether the agent is interrupted."""
+    """Whether the agent is interrupted, instead of finishing its turn first."""
     given: str | None = None
     """The path of a document that is already written."""
     due: str = ""

@@ -37,7 +37,7 @@ class Due:
     starter: Starter
     reason: Reason
     words: str
-    """Why the handoff is due, as a text for the event."""
+    """Why the handoff is due, for the text of the event."""
 
 
 class Guards:
@@ -161,8 +161,8 @@ class Guards:
         return max(0.0, self._now() - agent.session.created)
 
     def left(self, agent: Agent) -> Left | None:
-        """Return how the context's last handoff ended; None if there was none, or after a
-        compaction."""
+        """Return how the session's last handoff ended; None if there was none, or if the context
+        was compacted since then."""
         assert agent.session is not None
         record = self._dependencies.store.last_ended(agent.session.id)
         if record is None or record.ended is None or record.details.compacted:

@@ -137,7 +137,7 @@ class Observer:
 
 
 def draft_path(agent: Agent) -> Path | None:
-    """Return the path where the agent was asked to write; None if no handoff is in progress."""
+    """Return the path of the draft for the agent to write; None if no handoff is in progress."""
     if agent.handoff_record is None:
         return None
     path = agent.handoff_record.details.draft
@@ -154,7 +154,10 @@ def draft_token(agent: Agent) -> str:
 
 
 def is_typing(agent: Agent) -> bool:
-    """Return whether a supervisor was killed between a paste and its Enter."""
+    """Return whether cockpit has pasted a request, but has not pressed Enter yet.
+
+    Stays true if the supervisor is killed in between.
+    """
     return agent.handoff_record is not None and agent.handoff_record.details.typing
 
 

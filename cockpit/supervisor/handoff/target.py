@@ -75,7 +75,7 @@ class Targets:
                 self._choice(),
             )
         if agent.session is not None:
-            # With a prompt, because a CLI may reject one in a directory that it does not trust.
+            # Check with a prompt: a CLI may reject prompts in a directory that it does not trust.
             session = replace(agent.session, runtime=runtime, model=model, cli_id=None)
             await self._sessions.prepare(
                 agent, self._sessions.orders.of(agent, session, "x"), adapter
@@ -92,8 +92,8 @@ class Targets:
     def elsewhere(self, agent: Agent, runtime: str) -> Target:
         """Return the target of a job that continues on another machine.
 
-        The other machine checks the CLI, and chooses its mode. Here it only decides for which CLI
-        the document is written; a runtime that is not known here changes nothing.
+        The other machine checks the CLI, and chooses the permission mode. This machine only writes
+        the document for that CLI; a runtime that is not known on this machine changes nothing.
         """
         try:
             self._dependencies.runtimes(runtime or agent.runtime.name)
@@ -102,7 +102,7 @@ class Targets:
         return SAME if runtime in ("", agent.runtime.name) else Target(runtime)
 
     def mode_question(self, agent: Agent, target: Target) -> str | None:
-        """Return why the user is asked about the new session's permission mode; None if not."""
+        """Return the question to the user about the new session's permission mode, or None."""
         if target.runtime in ("", agent.runtime.name) or agent.session is None:
             return None
         adapter = self._dependencies.runtimes(target.runtime)

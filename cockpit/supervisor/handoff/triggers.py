@@ -39,7 +39,7 @@ MOST_RECORDED = 1_000
 
 
 class Triggers:
-    """Checks each agent after every change, and every few seconds."""
+    """Begins automatic handoffs. Checks each agent after every change, and every few seconds."""
 
     def __init__(self, dependencies: Dependencies, engine: Engine) -> None:
         self._dependencies = dependencies
@@ -48,8 +48,8 @@ class Triggers:
         self.ask_hooks: Callable[[Agent], None] = lambda _: None
         """Called when the act threshold is reached."""
         self._recorded: dict[SessionId, Band] = {}
-        """For each session the highest band whose flags are known to be stored: a reading comes
-        with each line of a transcript, and seldom reaches another band."""
+        """For each session, the highest band whose flags are known to be stored. Saves database
+        queries, because most new token counts reach no other band."""
 
     async def consider(self, agent: Agent) -> None:
         """Record newly reached bands, and begin a handoff if one is due. Idempotent."""
@@ -89,7 +89,7 @@ class Triggers:
             self._dependencies.store.unlatch(agent.session.id, *bands, LET_COMPACT)
 
     def let_compact(self, agent: Agent) -> None:
-        """Prevent handoffs because of the context until the next compaction. Idempotent."""
+        """Prevent handoffs caused by the context size, until the next compaction. Idempotent."""
         self._latch(agent, LET_COMPACT)
 
     def may_become_due(self, agent: Agent) -> bool:
@@ -167,7 +167,7 @@ class Triggers:
         if agent.settings.on_warning != "tell" or agent.settings.mode == "observe":
             return
         if agent.handoff is not None or not agent.alive or agent.band in ACTING:
-            return  # the handoff request already tells the agent
+            return  # the handoff request already informs the agent
         if agent.runtime.ask(agent.name, note_warning(usage_text(agent)), None):
             text = f"Telling {agent.name} that its context is filling up"
             self._dependencies.event_log.record(Plain("agent.warned"), text, agent.name)
@@ -275,7 +275,7 @@ class Triggers:
         return self._guards.reason_to_wait(agent, Due("agent", "agent", "requested by the agent"))
 
     def question(self, agent: Agent) -> HeldBack | None:
-        """Return why the user is asked before a handoff that the agent requests; None if not."""
+        """Return why the user must allow a handoff that the agent requests, or None."""
         return self._because(agent, self._guards.reason_to_ask(agent, "agent"))
 
     async def _begin(self, agent: Agent, due: Due) -> None:

@@ -1,9 +1,9 @@
 """Store the history of a job that was moved to this machine.
 
-The other machine describes the chain; nothing in it is trusted. No path of it is used: the
-documents are cockpit's own copies, which arrived before. Records that are here already stay as they
-are, so a job that comes back finds its own sessions, and a repeated request changes nothing. Times
-that the other machine does not tell stay unknown.
+The chain is sent by the other machine and is not trusted. Its paths are not used: the documents are
+cockpit's own copies, which were received earlier. Existing records are not changed, so a job that
+returns to this machine keeps its sessions, and a repeated request changes nothing. Times that the
+other machine did not send stay unknown.
 """
 
 from __future__ import annotations
@@ -34,10 +34,11 @@ from cockpit.wire.history import HistoryChain, HistoryHandoff, HistorySession
 MOST_SESSIONS = 500
 """Maximum number of sessions of a chain that are stored."""
 STATES = frozenset({"handed_off", "ended", "undone", "failed"})
-"""States that are kept for a session of another machine; others become `ended`."""
+"""States that are kept for a session of another machine; other states become `ended`."""
 
 NOT_KNOWN = 0.0
-"""A time that the other machine does not tell. Not None, which is the end of a running session."""
+"""Stands for a time that the other machine did not send. Not None, because a session whose end is
+None is still running."""
 
 _ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 
@@ -45,10 +46,10 @@ _ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 async def store_chain(
     dependencies: Dependencies, agent: AgentName, chain: HistoryChain, handoff: str, origin: str
 ) -> Predecessor:
-    """Store the chain as the agent's own; return what the new session follows.
+    """Store the chain as the agent's own; return the job and session that the agent continues.
 
-    `handoff` is the handoff that moved the job, `origin` the machine from which it came. Raises
-    `BadUsage` for a chain that is not valid, and for one that would change another agent's history.
+    `handoff` is the id of the handoff that moved the job, `origin` the machine from which the job
+    came. Raises `BadUsage` if the chain is not valid, or would change another agent's history.
     """
     arrived = _Arrived(dependencies, agent, chain, origin)
     old = arrived.check(handoff)
@@ -83,7 +84,7 @@ def confirm_arrival(dependencies: Dependencies, agent: Agent, handoff: str) -> N
 
 
 class _Arrived:
-    """One chain of another machine, and the records that this machine already has of it."""
+    """A chain from another machine, and this machine's records of the same job."""
 
     def __init__(
         self, dependencies: Dependencies, agent: AgentName, chain: HistoryChain, origin: str
@@ -233,4 +234,4 @@ def _copy(documents: Documents, ident: str) -> tuple[Path, str] | None:
 
 
 def _refused(why: str, hint: str = "Use the same version of cockpit on both machines.") -> BadUsage:
-    return BadUsage("The history of the moved job cannot be joined to the one here", why, hint)
+    return BadUsage("Cannot add the history of the moved job to this machine", why, hint)

@@ -90,7 +90,7 @@ class History:
         return Page(self._chains_with(shown), older, store.count_handoffs(name))
 
     async def _chains_with(self, shown: Iterable[HandoffRecord]) -> AsyncIterator[HistoryChain]:
-        """Yield the chains of these handoffs, with only these and their old sessions."""
+        """Yield the chains of these handoffs, with only these handoffs and their old sessions."""
         store = self._dependencies.store
         by_job: dict[JobId, dict[str, list[HandoffRecord]]] = {}
         for handoff in shown:
@@ -173,7 +173,7 @@ class History:
         own: list[HandoffRecord],
         shown: list[HandoffRecord],
     ) -> HistorySession:
-        """Build a session; `own` are all its handoffs, `shown` those to list."""
+        """Build a session; `own`: all handoffs of the session, `shown`: the handoffs to list."""
         agent = self._fleet.find(job.agent)
         with_document = [handoff for handoff in own if handoff.document]
         last = with_document[-1] if with_document else None
@@ -260,7 +260,7 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """A page of the history. `next` is the cursor of the next older page; None on the last one."""
+    """A page of the history. `next` is the cursor of the next older page; None if there is none."""
 
     chains: AsyncIterator[HistoryChain]
     next: str | None
@@ -354,7 +354,7 @@ def _first_turns(record: HandoffRecord) -> dict[str, Any]:
 
 
 def _first_document(path: Path | None, copies: Sequence[Path], *, plain: bool) -> str | None:
-    """Return the text of the document, else of its first copy; None if none exists. Blocks.
+    """Return the text of the document, else of its first copy; None if neither exists. Blocks.
 
     With `plain`, a document behind a symbolic link is treated as missing.
     """

@@ -63,7 +63,7 @@ class ContextHistory:
         self._one_at_a_time = asyncio.Lock()
 
     async def of(self, agent: Agent) -> Course:
-        """Return the history of every session of the agent's job, in order."""
+        """Return the context history of every session of the agent's job, in order."""
         sessions = self._dependencies.store.chain(agent.record.job) if agent.record.job else []
         most = max(32, min(MOST, MOST_TOGETHER // max(1, len(sessions))))
         return Course(

@@ -139,7 +139,7 @@ def _find_followers(
 
 
 def _naming(session: SessionRecord, sources: list[Source]) -> Source | None:
-    """Return the document that the session continued; None if no document fits.
+    """Return the document from which the session continued; None if no document fits.
 
     Found by the document's path, or by the next session's id in the document.
     """
@@ -196,7 +196,7 @@ def _add_sessions_without_documents(
 
 
 def _next_transcript(front: FrontMatter) -> str | None:
-    """Return the path of the next session's transcript, in the folder of this session's."""
+    """Return where the next session's transcript would be: next to this session's transcript."""
     if front.transcript is None or front.new_session_id is None:
         return None
     transcript = Path(front.transcript)
@@ -211,8 +211,11 @@ def _with_end(
     followers: dict[str, SessionId],
     last_write: LastWrite,
 ) -> SessionRecord:
-    """Return the session with its end: its handoff, or else the last time it is known to have run
-    (the last write of its transcript, or its last document)."""
+    """Return the session with its state and its end.
+
+    The end is the last handoff that another session followed. Otherwise it is the last document or
+    the last write of the transcript, whichever is later.
+    """
     done = [
         source
         for source in sources
@@ -246,7 +249,7 @@ def _handoff(source: Source, follower: SessionId | None) -> HandoffRecord:
         details=HandoffDetails(rebuilt=True),
         ended=source.at,
         outcome=Outcome.DONE.value if follower else UNKNOWN,
-        why=None if follower else "only its document is left; its outcome is unknown",
+        why=None if follower else "only the handoff's document is left; the outcome is unknown",
         new_session=follower,
         document=source.document,
         copy=source.copy,

@@ -21,7 +21,7 @@ class Lookups:
         self._context_history = context_history
 
     async def course(self, agent: Agent) -> Course:
-        """Return the context history over every session of the job."""
+        """Return the context history of every session of the agent's job."""
         return await self._context_history.of(agent)
 
     async def diff(self, agent: Agent, *, of_job: bool) -> WorktreeDiff:

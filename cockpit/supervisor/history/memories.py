@@ -14,7 +14,7 @@ from cockpit.supervisor.dependencies import Dependencies
 from cockpit.wire.history import HistoryStatement
 
 LED_NOWHERE = frozenset({"undone", "undoing", "failed"})
-"""States of sessions whose documents do not count."""
+"""States of sessions whose documents are ignored."""
 MOST_KEPT = 50
 """Maximum number of cached memories."""
 
@@ -30,7 +30,7 @@ class ChainMemories:
         self._kept: dict[str, ChainMemory] = {}
 
     async def before(self, session: SessionRecord) -> ChainMemory:
-        """Return the memory after the documents before this session."""
+        """Return the memory of the documents that the chain has before this session."""
         known = self._kept.get(session.id)
         if known is None:
             known = fold(await documents_before(self._dependencies, session))

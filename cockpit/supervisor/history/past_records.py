@@ -38,7 +38,7 @@ class PastRecords:
     def read(
         self, record: Path, parse: Parse, feed: Callable[[SessionEvent | Skipped], None]
     ) -> None:
-        """Pass every event to `feed`, in order; none if only facts were saved. Raises `OSError`."""
+        """Pass every event to `feed`, in order; nothing if only facts exist. Raises `OSError`."""
         if record.suffix == TRANSCRIPT:
             read_all(record, parse, feed)
             return

@@ -55,7 +55,7 @@ class Retention:
         self._compactions = CompactionDocuments(compaction_folder(dependencies.places))
 
     async def run(self) -> None:
-        """Run every `LOOK` seconds, until cancelled. Logs errors with single files."""
+        """Run every `LOOK` seconds, until cancelled. Logs the errors of single files."""
         while True:
             await self.look()
             await self._dependencies.clock.sleep(LOOK)
@@ -80,7 +80,7 @@ class Retention:
     async def _log_errors(self, work: Awaitable[None]) -> None:
         try:
             await work
-        except Exception:  # noqa: BLE001 - one file must not keep the others from being archived
+        except Exception:  # noqa: BLE001 - the other files must be archived
             _log.warning("a document or transcript could not be archived", exc_info=True)
 
     async def _archive(self, handoff: HandoffRecord) -> None:

@@ -36,7 +36,7 @@ class SessionFacts:
     """Collects the facts of running and past sessions."""
 
     def __init__(self, dependencies: Dependencies, facts_of: Callable[[Agent], Facts]) -> None:
-        """`facts_of` returns what was collected of an agent's running session."""
+        """`facts_of` returns the facts of an agent's running session."""
         self._dependencies = dependencies
         self._facts_of = facts_of
         self._records = PastRecords(dependencies.places.state)
@@ -76,8 +76,9 @@ class SessionFacts:
     async def of_earlier(self, agent: Agent, ident: str) -> dict[str, Any]:
         """Return the facts of an earlier session of the agent's job. Does not use git.
 
-        A task that was running at its end has the status `unknown` (a subagent) or `ended`. Raises
-        `NoSuchAgent` if the job does not have this session, or its transcript was removed.
+        A task that was running at the session's end has the status `unknown` (a subagent) or
+        `ended`. Raises `NoSuchAgent` if the job does not have this session, or if the transcript
+        was removed.
         """
         store = self._dependencies.store
         chain = store.chain(agent.record.job) if agent.record.job else []

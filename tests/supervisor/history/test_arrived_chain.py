@@ -110,7 +110,7 @@ def test_times_that_are_not_told_stay_unknown(parts: Dependencies) -> None:
 def test_a_handoff_without_a_time_is_refused(parts: Dependencies) -> None:
     chain = told()
     chain.sessions[0].handoffs[0] = HistoryHandoff(id="h1", created="yesterday")
-    with pytest.raises(BadUsage, match="cannot be joined"):
+    with pytest.raises(BadUsage, match="Cannot add the history"):
         arrive(parts, chain)
     assert parts.store.jobs() == []
 
@@ -130,7 +130,7 @@ def session_of_another_agent(parts: Dependencies) -> None:
 def test_the_history_of_another_agent_is_not_changed(parts: Dependencies, others: Any) -> None:
     others(parts)
     before = parts.store.jobs(), parts.store.session("s1")
-    with pytest.raises(BadUsage, match="cannot be joined") as refused:
+    with pytest.raises(BadUsage, match="Cannot add the history") as refused:
         arrive(parts, told())
     assert "web" in refused.value.detail
     assert "--name web" in refused.value.hint
@@ -148,7 +148,7 @@ def test_the_history_of_another_agent_is_not_changed(parts: Dependencies, others
     ],
 )
 def test_an_invalid_chain_is_refused(parts: Dependencies, change: dict[str, Any]) -> None:
-    with pytest.raises(BadUsage, match="cannot be joined"):
+    with pytest.raises(BadUsage, match="Cannot add the history"):
         arrive(parts, told().model_copy(update=change))
     assert parts.store.jobs() == []
 
@@ -157,7 +157,7 @@ def test_a_handoff_that_ended_another_session_is_refused(parts: Dependencies) ->
     arrive(parts, told())
     forged = told()
     forged.sessions[1].handoffs.append(HistoryHandoff(id="h1"))
-    with pytest.raises(BadUsage, match="cannot be joined"):
+    with pytest.raises(BadUsage, match="Cannot add the history"):
         arrive(parts, forged)
 
 
