@@ -85,9 +85,9 @@ def adopt(
 ) -> bool:
     """Adopt the process in this agent's pane; return False if there is none to adopt.
 
-    Adopts the process if the agent's record has no session, or names another run than the process.
-    The chain is built from the agent's documents; without documents, stores a new job without a
-    prompt.
+    Adopts the process if the agent's record has no session. Also adopts a process whose run is not
+    the run in the agent's record, if the database knows that run. If the session of the process is
+    not stored for this agent, stores a new job without a prompt.
     """
     pane = next((pane for pane in panes if pane.label == agent.name and not pane.dead), None)
     if pane is None:
@@ -124,7 +124,7 @@ def _save_process(
     origin: Origin,
     session: SessionId | None,
 ) -> bool:
-    """Store the process and its session. Return whether the session was known."""
+    """Store the process and its session. Return whether the session was already stored."""
     elsewhere = str(origin.directory) != agent.record.directory
     # The agent may work in a subfolder of its worktree.
     top = repository_root(origin.directory) or origin.directory

@@ -119,7 +119,10 @@ class Adoption:
         return self._fleet.free_name(suggested_name(session.directory.name))
 
     async def _agent(self, name: AgentName, session: LiveSession, runtime: Runtime) -> Agent:
-        """Create the agent in the session's directory, with a permission mode that is not wider."""
+        """Create the agent in the session's directory.
+
+        The permission mode that was observed in the session can only narrow the configured mode.
+        """
         order = Start(
             name=name, directory=str(session.directory), runtime=session.runtime, mode="prompt"
         )

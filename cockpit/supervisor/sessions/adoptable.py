@@ -41,7 +41,7 @@ async def check_adoptable(dependencies: Dependencies, fleet: Fleet, session: Liv
         raise NotNow(
             f"The session belongs to {held.agent}",
             f"It is session {held.number} of that agent's job, opened manually.",
-            f"End it there, then: cockpit start {held.agent} --resume {session.id}",
+            f"End its process, then: cockpit start {held.agent} --resume {session.id}",
         )
     slow, live = dependencies.slow, dependencies.live_sessions
     await slow.ask(("elsewhere", session.id), partial(live.check_reopenable, session), READ_SECONDS)

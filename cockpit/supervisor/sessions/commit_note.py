@@ -1,4 +1,4 @@
-"""What the user should know about an agent's commits before the agent starts."""
+"""A warning about an agent's commits, for the user who starts the agent."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from cockpit.supervisor.dependencies import Dependencies
 
 
 def commit_note(dependencies: Dependencies, settings: AgentSettings) -> str:
-    """Return a clause if the agent cannot commit, or not without asking; else an empty text."""
+    """Return a clause if the agent cannot commit, or must ask first; empty if it can commit."""
     capabilities = dependencies.runtimes(settings.runtime).capabilities
     return capabilities.commits.get(settings.permission_mode, "")

@@ -57,8 +57,8 @@ class Continuation:
     async def continue_from(self, asked: Continue, join: Join | None = None) -> Agent:
         """Start an agent that continues from the document.
 
-        `join` stores the chain of a moved job before the agent starts, and returns what its session
-        follows; without it, the agent begins a new job.
+        `join` stores the chain of a moved job before the agent starts, and returns the job and the
+        session that the agent's session follows. Without `join`, the agent begins a new job.
 
         Raises `BadUsage` for a file that is not a handoff document or has no usable directory, and
         `NotNow` if an agent works in the directory. After an error, nothing is changed.
@@ -165,24 +165,24 @@ class Continuation:
         if asked.directory is not None:
             if not (named := Path(asked.directory)).is_dir():
                 raise BadUsage(
-                    f"{named} is not a directory", "", "Choose another one, or create it."
+                    f"{named} is not a directory", "", "Create it, or choose another directory."
                 )
             return named
         place = Path(left.front.worktree) if left.front and left.front.worktree else None
         if place is None or not place.is_absolute() or not place.is_dir():
             raise BadUsage(
                 "No directory for the new agent",
-                "The document does not contain one."
+                "The document does not contain a directory."
                 if place is None
                 else f"The document's directory {place} does not exist.",
-                "Choose one: --directory DIR",
+                "Choose a directory: --directory DIR",
             )
         for agent in self._fleet:
             if agent.in_use and same_path(agent.directory, place):
                 raise NotNow(
                     f"{agent.name} is already running in {place}",
                     "Two agents in one directory overwrite each other's work.",
-                    f"Stop it first (cockpit stop {agent.name}), or choose another: --directory.",
+                    f"Stop it (cockpit stop {agent.name}), or choose another --directory.",
                 )
         return place
 
@@ -207,6 +207,6 @@ class Continuation:
 
 
 def _inside(path: Path, directory: Path) -> Path | None:
-    """Return the real path of a file in the directory, links followed; None for other files."""
+    """Return the real path of a file inside the directory; None for a file outside."""
     real = path.resolve()
     return real if is_within(real, directory.resolve()) else None

@@ -1,7 +1,6 @@
 """Find running sessions that no cockpit started.
 
-They are known by the CLIs' status files, or for Codex by its file locks, and by the ancestry of
-their processes.
+Uses the CLIs' status files (for Codex, its file locks), and the ancestry of the processes.
 """
 
 from __future__ import annotations
@@ -40,10 +39,10 @@ class Place:
 
 
 def place_of(above: Sequence[Ancestor]) -> Place:
-    """Return the place of the first process in `above`; the others are its ancestors.
+    """Return the place of the first process in `above`; the next ones are its ancestors.
 
     The pane is used only if the tmux server is an ancestor: a terminal that was opened inside tmux
-    inherits the variables.
+    inherits the variable TMUX.
     """
     if not above:
         return Place()
@@ -73,7 +72,7 @@ class OtherSessions:
         return loaded is not None and loaded.settings.elsewhere.show
 
     async def look(self) -> list[LiveSession]:
-        """Return the current sessions; none if `[elsewhere] show` is off. Raises `NoAnswer`."""
+        """Return the current sessions; empty if `[elsewhere] show` is off. Raises `NoAnswer`."""
         if not self.enabled:
             return []
         slow, live = self._dependencies.slow, self._dependencies.live_sessions
@@ -158,7 +157,7 @@ class OtherSessions:
             del self._held[session.id]
 
     def place(self, session: LiveSession) -> Place:
-        """Return where a session of the last `look` is running."""
+        """Return where the session is running, as found by the last `look`."""
         return self._places.get((session.pid, session.started), Place())
 
     def identify(self, session: LiveSession) -> ProcessId | None:

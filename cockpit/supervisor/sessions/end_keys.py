@@ -13,15 +13,16 @@ from cockpit.supervisor.dependencies import Dependencies
 PATIENCE = 5.0
 """Seconds within which the program must end; then it gets a signal.
 
-It runs the user's hooks first, each a process of its own.
+The program first runs the user's hooks, each in its own process.
 """
 
 
 async def press_end_keys(dependencies: Dependencies, agent: Agent, process: ProcessId) -> None:
     """Press the keys, and wait until the program ends or `PATIENCE` is over.
 
-    Does nothing unless the agent is known to be idle, because the keys could answer a dialog, nor
-    while the prompt box contains text, because the keys could send it.
+    Does nothing unless the agent is known to be idle and shows no dialog, because the keys could
+    answer a dialog. Does nothing while the prompt box contains text, because the keys could send
+    the text.
     """
     keys, pane = agent.runtime.capabilities.end_keys, agent.record.pane
     if not keys or pane is None or agent.session_state.conduct.turn is not Turn.IDLE:

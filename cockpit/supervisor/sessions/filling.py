@@ -37,7 +37,7 @@ def filling(
 ) -> Filling | None:
     """Return the context usage at a transcript's last reply.
 
-    None if there is no reply, or no configuration yet.
+    None if there is no reply, or if no configuration is loaded.
     """
     if reading.tokens is None or fleet.loaded is None:
         return None

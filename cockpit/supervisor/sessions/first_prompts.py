@@ -1,7 +1,7 @@
 """Paste first prompts into programs that accept prompts only in their terminal.
 
-A prompt is pasted at most once. It is kept in a private file until then, so a restarted supervisor
-continues.
+A prompt is pasted at most once. Until then, the prompt is kept in a private file, so that a
+restarted supervisor can paste it.
 """
 
 from __future__ import annotations
@@ -41,8 +41,7 @@ class FirstPrompts:
         self._locks = locks
         self._changed = changed
         self._waiting: dict[str, tuple[float, bool]] = {}
-        """For each session's marker: since when the prompt waits, and whether the screen was ready.
-        """
+        """For each session's marker: when the wait began, and whether the screen was ready."""
         self._done: set[str] = set()
 
     async def run(self) -> None:
@@ -106,7 +105,7 @@ class FirstPrompts:
         self._finish(agent, run)
 
     def _take_half_pasted(self, agent: Agent, run: str) -> None:
-        """Report a prompt during whose paste an earlier supervisor ended."""
+        """Report a prompt that an earlier supervisor did not finish pasting, unless it arrived."""
         if agent.session_state.user_prompts:
             self._dependencies.prompts.end_paste(run)
             self._finish(agent, run)

@@ -25,4 +25,4 @@ class Inheritance:
     standing: tuple[str, ...] = ()
     """Decisions and constraints that hold and are not in the document; see `Succession`."""
     predecessor: Predecessor | None = None
-    """None for a new job."""
+    """The session that the agent's first session follows; None for a new job."""

@@ -1,7 +1,7 @@
-"""Agents interrupted by a reboot or by the end of the tmux server.
+"""Find the agents that a reboot or the exit of the tmux server interrupted.
 
-They are found after a restart and stored as flags of their sessions, so that the list stays the
-same until the user reopens, restarts or stops an agent. Starts and ends nothing.
+An interruption is detected after a restart, and stored as a flag of the session. The flag stays
+until the user reopens, restarts or stops the agent. Starts and ends nothing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ SHORTLY = 30.0
 
 
 def find_interrupted(dependencies: Dependencies, agents: Iterable[Agent], *, panes: bool) -> None:
-    """After a restart, store which agents were interrupted. `panes`: cockpit has a pane in tmux."""
+    """After a restart, store which agents were interrupted. `panes`: whether tmux has any pane of
+    these agents."""
     ended = [agent for agent in agents if agent.record.wanted and agent.session and not agent.alive]
     for agent in ended:
         known = _known(dependencies, agent)
@@ -57,7 +58,7 @@ def ended_with_server(end: Exit) -> bool:
 def note_shutdown(dependencies: Dependencies, agents: Iterable[Agent]) -> None:
     """Store which agents ended just before this supervisor, in case the machine shuts down.
 
-    Only the next supervisor knows whether the machine did, because the boot id has then changed.
+    Only the next supervisor can know whether the machine shut down: the boot id has then changed.
     """
     now, boot = dependencies.clock.now().timestamp(), dependencies.clock.boot()
     for agent in agents:

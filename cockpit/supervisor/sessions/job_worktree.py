@@ -24,7 +24,10 @@ class JobWorktree:
         self._neighbours = neighbours
 
     async def ensure(self, agent: Agent, job: str) -> Worktree | None:
-        """Return the worktree; None if the agent works in its directory itself."""
+        """Create the worktree, or use the existing one, and return it.
+
+        Returns None if the agent works in its directory itself.
+        """
         worktrees = self._dependencies.worktrees
         place = await find_place(worktrees, agent.settings, job)
         if place is None:

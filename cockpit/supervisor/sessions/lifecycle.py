@@ -62,7 +62,7 @@ class Sessions:
         self._forget: dict[str, Callable[[], None]] = {}
         self.prologue: Prologue = no_prologue
         self.transcript_begins: Callable[[], None] = lambda: None
-        """Called when there is another transcript to read, or its agent's process has begun."""
+        """Called when an agent has another transcript to read, or another process."""
 
     # Identity
 
@@ -184,7 +184,7 @@ class Sessions:
             raise Failed(
                 f"{order.directory} does not exist",
                 f"It is the directory of {agent.name}; nothing was started.",
-                "Restore the directory, or start the agent in another one.",
+                "Restore the directory, or start the agent in another directory.",
             )
         program = await self.probe(runtime, order.environment)
         launch = await asyncio.to_thread(runtime.launch, order, program)
@@ -204,7 +204,7 @@ class Sessions:
     def save_counts(self, agent: Agent) -> None:
         """Save the session's tokens, cost, compactions and first permission mode, if changed.
 
-        Counts the cost for today first, because the saved cost is taken as counted.
+        Adds the cost to today's first, because a saved cost is treated as already counted.
         """
         if agent.session is None:
             return
@@ -296,7 +296,7 @@ class Sessions:
         return await self._dependencies.panes.open(agent.name, launch)
 
     def attach_process(self, agent: Agent, pane: Pane) -> None:
-        """Save the process of a pane as the agent's, and watch for its end."""
+        """Save the process of a pane as the agent's process, and watch for the process's end."""
         process = self._dependencies.processes.identify(pane.pid) if not pane.dead else None
         agent.process = process
         agent.exit = None

@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # `cockpit move-step` only needs a place, and starts once for
 JOB_UNKNOWN = "<job>"
 """Placeholder for the id of a job that has not begun."""
 DIRECTORY_SECONDS = 10.0
-"""Time limit of a user's look at a directory. A busy machine takes seconds for it."""
+"""Time limit in seconds for checking a directory. A busy machine can take some seconds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Place:
 async def find_place(
     worktrees: Worktrees, settings: AgentSettings, job: str | None
 ) -> Place | None:
-    """Return the worktree of this agent's next job; None if the agent works without one.
+    """Return the worktree of this agent's next job; None if the agent works without a worktree.
 
     Raises `BadUsage` outside a repository.
     """
@@ -80,7 +80,7 @@ async def find_place(
 def refuse_git_folder(settings: AgentSettings, directory: Path) -> None:
     """Raise `BadUsage` if an agent, or its setup, would work inside a `.git` directory.
 
-    Also for a bare repository, except as the directory of an agent that works in a worktree.
+    Also raises for a bare repository, unless an agent with a worktree is configured to use it.
     """
     folder = git_folder_around(directory)
     only_named = settings.worktree.strategy != "none" and directory == settings.directory

@@ -23,7 +23,7 @@ from cockpit.supervisor.sessions.location import (
 class Neighbours:
     """Finds other agents in a directory.
 
-    `removal_above` returns the worktree above a path that is being removed.
+    `removal_above` returns the worktree that contains a path, if that worktree is being removed.
     """
 
     def __init__(

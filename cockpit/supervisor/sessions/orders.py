@@ -1,4 +1,4 @@
-"""What a runtime is given to start a session: the session's order, and the pane's environment."""
+"""Build the input with which a runtime starts a session: an order, and the pane's environment."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """Permission modes of a job whose sessions run in several CLIs.
 
-A session's record has the job's mode under its name in the configured CLI, and each narrower mode
-that the user chose in another CLI under its name there. So each choice is translated at most once,
-for the CLI of the next session. In the CLI in which the user chose the mode, exactly that mode is
-used again.
+A session's record stores the job's mode with the name of the mode in the configured CLI. It also
+stores each narrower mode that the user chose in another CLI, with the name in that CLI. So each
+choice is translated at most once, for the CLI of the next session. If the next session runs in the
+CLI in which the user chose the mode, exactly that mode is used.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class JobModes:
 
     @property
     def newest(self) -> str:
-        """The mode that the user chose last, under its name in that CLI."""
+        """The mode that the user chose last, else the usual mode."""
         return [self.usual, *self.chosen.values()][-1]
 
 
@@ -64,8 +64,8 @@ def mode_in(runtimes: Runtimes, agent: Agent, modes: JobModes, runtime: Runtime)
 def is_same(runtimes: Runtimes, agent: Agent, modes: JobModes, runtime: Runtime) -> bool:
     """Return whether the CLI `runtime` runs the next session in a mode that needs no question.
 
-    That is a mode that was chosen for this CLI, or one that allows exactly the same as all modes
-    together.
+    No question is needed if the user chose the mode for this CLI, or if the mode allows exactly
+    what all modes together allow.
     """
     is_usual = runtime.name == agent.settings.runtime
     mode = mode_in(runtimes, agent, modes, runtime)

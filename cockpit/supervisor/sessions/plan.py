@@ -1,6 +1,7 @@
 """Describe the result of a start: directory and branch, or the error. Changes nothing.
 
-The start form asks for this; if the screen computed worktrees itself, the results could differ.
+The start form shows this description. If the screen computed worktrees itself, the results could
+differ.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class Planner:
         _refuse_runtime(settings)
         slow, directory = self._dependencies.slow, settings.directory
         if not await slow.ask(directory, directory.is_dir, DIRECTORY_SECONDS):
-            raise BadUsage(f"{directory} is not a directory", "", "Choose another one.")
+            raise BadUsage(f"{directory} is not a directory", "", "Choose another directory.")
         refuse = partial(refuse_git_folder, settings, directory)
         await slow.ask(directory, refuse, DIRECTORY_SECONDS)
         worktrees = self._dependencies.worktrees
@@ -107,5 +108,5 @@ def _directory_text(settings: AgentSettings, facts: GitFacts) -> str:
 
 
 def neighbours_text(names: Sequence[str]) -> str:
-    """Return a clause that these agents work in the same directory. Needs at least one name."""
+    """Return a clause that says which agents work in the same directory; `names` is not empty."""
     return f"{', '.join(names)} {'is' if len(names) == 1 else 'are'} running there too"

@@ -1,6 +1,7 @@
 """Find the running process of an agent's record.
 
-The marker in its environment identifies the process, not its pid. Starts and ends nothing.
+A process is identified by the marker in the process's environment, not by the pid. Starts and ends
+nothing.
 """
 
 from __future__ import annotations

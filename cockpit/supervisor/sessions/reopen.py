@@ -93,7 +93,7 @@ class Reopening:
         return sum(handoff.outcome in CONFIRMED for handoff in handoffs)
 
     async def restore_worktree(self, agent: Agent) -> Worktree | None:
-        """Recreate the worktree of the agent's job if it is missing; return None if it exists.
+        """Recreate the missing worktree of the agent's job; return None if nothing was recreated.
 
         Raises like `Worktrees.ensure`, such as `NotNow` if the branch is taken.
         """

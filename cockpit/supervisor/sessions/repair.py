@@ -69,7 +69,10 @@ class Repair:
             ending = await self._sessions.end(agent)
             if not ending.gone:
                 survivors = ", ".join(map(str, ending.survivors))
-                why = f"the agent was stopped, but SIGKILL does not end processes {survivors}"
+                why = (
+                    f"the agent was stopped, but SIGKILL does not end processes {survivors}. "
+                    "To try again: cockpit down; cockpit up"
+                )
                 self._dependencies.store.save_agent(agent.change(gave_up=why))
                 return
             agent.exit = None

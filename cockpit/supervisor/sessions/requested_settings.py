@@ -15,7 +15,7 @@ from cockpit.supervisor.sessions.reopen import LAST
 from cockpit.wire.verbs import Start
 
 DECISIVE = frozenset({"arguments", "command", "env", "permission_mode"})
-"""Settings without which an agent must not be started."""
+"""Settings that must not be left out: if one of them is not trusted, the agent is not started."""
 
 
 class RequestedSettings:
@@ -35,9 +35,9 @@ class RequestedSettings:
     ) -> tuple[AgentSettings, Path | None]:
         """Return the settings, and the configuration file that defines the agent.
 
-        `in_place`: in the directory itself, even if a worktree is configured. `loaded`: the
-        configuration; None: the supervisor's. Raises `NoSuchAgent`, `BadUsage`; `NotNow` for
-        settings that need trust.
+        `in_place`: work in the directory itself, even if a worktree is configured. `loaded`: the
+        configuration; None for the supervisor's configuration. Raises `NoSuchAgent` and `BadUsage`,
+        and `NotNow` if a setting in `DECISIVE` is not trusted.
         """
         loaded = loaded or self._fleet.loaded
         assert loaded is not None
@@ -65,7 +65,7 @@ class RequestedSettings:
         return self._settings(loaded, name, options, asked.cwd)
 
     def _check_runtime(self, name: AgentName, asked: Start) -> None:
-        """Raise `BadUsage` if the session to reopen is not of the requested CLI."""
+        """Raise `BadUsage` if the session to reopen belongs to a CLI that was not requested."""
         agent = self._fleet.find(name)
         named = agent.record.session if agent and asked.resume == LAST else asked.resume
         held = self._dependencies.store.session(named) if named and asked.runtime else None
@@ -102,12 +102,12 @@ class RequestedSettings:
 
 
 def resolve_dots(path: Path) -> Path:
-    """Return a path without `..`, with links followed; other paths are unchanged."""
+    """Return a path that contains `..` with `..` and links resolved; other paths unchanged."""
     return path.resolve() if ".." in path.parts else path
 
 
 def _refuse_if_held(loaded: Loaded, name: AgentName) -> None:
-    """Raise `NotNow` if a decisive setting of the agent needs trust that it does not have."""
+    """Raise `NotNow` if the user has not trusted a setting of the agent that is in `DECISIVE`."""
     held = [one for one in loaded.held_for(name) if one.key.rpartition(".")[2] in DECISIVE]
     if held:
         raise NotNow(

@@ -30,7 +30,7 @@ AT_ONCE = 4
 
 
 class Resumer:
-    """Reopens the agents that a reboot or a crash ended (`Resume`).
+    """Reopens the agents that a reboot or the end of the tmux server interrupted (`Resume`).
 
     With `resume = "always"`, reopens them without a request.
     """
@@ -85,7 +85,7 @@ class Resumer:
         return [agent for agent in self._fleet if reopen_hint(agent) is not None]
 
     def why_not(self, agent: Agent) -> CockpitError | None:
-        """Return why the agent's session cannot be reopened, as far as known without trying."""
+        """Return why the agent's session cannot be reopened; None if no reason is known."""
         if agent.session is None:
             return None
         order = self._sessions.orders.of(agent, replace(agent.session), None, resume=True)

@@ -104,10 +104,11 @@ def _shared(agent: Agent, known: SessionRecord | None) -> str | None:
 
 def _follow_text(name: str, new: SessionRecord, source: str, known: SessionRecord | None) -> str:
     """Return the text of the event that an agent's process changed its session."""
-    number = f"session {new.number} of its job"
     if known is not None:
-        whose = f"{known.agent}'s session" if known.agent != name else "its own session"
-        return f"{name} reopened {whose} {known.number} manually, as {number}"
+        return (
+            f"Session {known.number} of {known.agent} was reopened in {name}'s pane; it is now "
+            f"session {new.number} of {name}'s job"
+        )
     if source == "clear":
-        return f"{name} was cleared manually; its new session is number {new.number}"
-    return f"{name} opened another session manually, as {number}"
+        return f"{name}'s session was cleared in its pane; the new session is session {new.number}"
+    return f"Another session was opened in {name}'s pane: session {new.number}"

@@ -1,8 +1,8 @@
 """Set up a new worktree: copy files that git does not track, and run the setup command.
 
 The setup runs in the background, and the agent starts after it. The screen shows the last line of
-the setup's output, and a file contains all of it. The waiting start is saved, so that a restarted
-supervisor can repeat the setup. A worktree that cockpit did not create is not set up.
+the setup's output, and a file contains the first `KEPT` bytes. The waiting start is saved, so that
+a restarted supervisor can repeat the setup. A worktree that cockpit did not create is not set up.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class WorktreeSetup:
         task.add_done_callback(lambda _: self._running.pop(agent.name, None))
 
     def should_repeat(self, agent: Agent) -> bool | None:
-        """Return whether to repeat an interrupted setup; None if none was interrupted."""
+        """Return whether to repeat an interrupted setup; None if no setup was interrupted."""
         if agent.job is None or agent.alive or agent.start.hooks_run:
             return None
         if agent.session is not None and agent.session.job == agent.job.id:

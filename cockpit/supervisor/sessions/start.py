@@ -34,7 +34,7 @@ from cockpit.wire.verbs import Start
 
 
 class Starter:
-    """Starts one agent at a time."""
+    """Starts agents, as requested by the user or the configuration."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class Starter:
 
         An agent without a config entry needs a directory. `in_place` starts the agent in its
         directory itself, even if a worktree is configured. `loaded` is a configuration that applies
-        to this agent only; None: the supervisor's. Raises `NoSuchAgent`, `BadUsage`.
+        to this agent only; None for the supervisor's. Raises `NoSuchAgent`, `BadUsage`.
         """
         settings, file = self.settings.combined(name, asked, in_place=in_place, loaded=loaded)
         agent = self._fleet.take_up(settings, file)
@@ -94,7 +94,7 @@ class Starter:
         `resume` is the id of a session to reopen, or `reopen.LAST`. A session of this agent
         continues in its own job, and gets only `prompt`. If a new worktree must be set up, the
         session starts afterwards, in the background. The caller holds the agent's lock, and has
-        checked with it that the agent is not running.
+        checked, while holding the lock, that the agent is not running.
         """
         self._sessions.locks.check_held(agent.name)
         agent.start.under_way = True
@@ -163,7 +163,7 @@ class Starter:
         if home is not None and self._setup.is_due(agent, made):
             repeatable = ident is None and inheritance is None
             if text and text != job.prompt:
-                # The session starts later, maybe by another supervisor; the record is redacted.
+                # Another supervisor may start the session later, and the job's record is redacted.
                 self._dependencies.prompts.keep(job.id, text)
             self._setup.begin(agent, home, start_session, again=repeatable)
             return
@@ -181,7 +181,7 @@ class Starter:
         resume: SessionId | None,
         inheritance: Inheritance | None,
     ) -> None:
-        """Open the job's first session; the worktree is ready."""
+        """Open the job's first session; the worktree must be ready."""
         facts = await self._dependencies.worktrees.facts(agent.directory)
         first = opening_prompt(agent, text, inheritance, facts)
         await self._first_session(agent, first, resume, inheritance)

@@ -34,9 +34,9 @@ class Stopper:
         self._sessions = sessions
 
     async def end_for_user(self, agent: Agent) -> str:
-        """End the agent's process. The caller holds its lock, and no handoff is in progress.
+        """End the agent's process. The caller holds the agent's lock; no handoff is in progress.
 
-        Returns a warning if the stop could not be saved, else an empty text. Raises `Failed` if a
+        Returns a warning if the stop could not be saved, else an empty string. Raises `Failed` if a
         process cannot be ended.
         """
         agent.change(wanted=False, note="stopped by you")
@@ -78,7 +78,7 @@ class Stopper:
             )
 
     def write_late(self) -> None:
-        """Save the stops that a disk error kept from being saved. Fast if there are none."""
+        """Save the stops that could not be saved because of a disk error. Fast if all are saved."""
         for agent in self._fleet:
             if not agent.troubles.stop_unwritten or self._sessions.locks.is_held(agent.name):
                 continue
@@ -105,7 +105,7 @@ class Stopper:
 
 
 def handoff_not_cancelled(agent: Agent, full: Hindered) -> Hindered:
-    """Return the error that an agent is not stopped because its handoff cannot be cancelled."""
+    """Return the error for a stop that fails because the handoff cannot be saved as cancelled."""
     return Hindered(
         f"{agent.name} was not stopped: cockpit cannot cancel its handoff",
         f"{full.detail} The handoff would continue after a restart, and start a new session.",

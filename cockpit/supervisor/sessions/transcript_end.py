@@ -85,7 +85,7 @@ class TranscriptEnd:
 
     @property
     def goal(self) -> str | None:
-        """The first prompt, as written; None if none was found."""
+        """The first prompt, as written; None if no prompt was found."""
         return self._goal
 
     @property

@@ -60,8 +60,8 @@ class Undo:
         await asyncio.to_thread(runtime.resumable, order)
         if agent.session is None or agent.session.id != session.id:
             raise NotNow(
-                f"{agent.name} was cleared manually",
-                "Another session began in its pane; nothing was ended.",
+                f"{agent.name}'s session changed meanwhile",
+                "The pane now has another session, or none; nothing was ended.",
                 f"Open it: cockpit attach {agent.name}",
             )
         self._sessions.save_counts(agent)
@@ -165,7 +165,7 @@ class Undo:
         self._changed(agent)
 
     def _note_done(self, agent: Agent, undone: SessionRecord, before: SessionRecord) -> None:
-        """Store the end of the undo as one change, which a later supervisor reports or repeats."""
+        """Store the end of the undo in one transaction, so that it is complete or is repeated."""
         now = self._dependencies.clock.now().timestamp()
         store = self._dependencies.store
         with store.transaction():

@@ -1,6 +1,6 @@
 """Measure the disk space of worktrees, on request.
 
-One worktree at a time, for all requests together, so that the disk stays free for the agents.
+Measures one worktree at a time, for all requests together, to keep the disk free for the agents.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from cockpit.ports.slow_calls import NoAnswer, SlowCalls
 from cockpit.wire.worktrees import WorktreeStatus
 
 SECONDS = 5.0
-"""Time limit of one worktree."""
+"""Time limit in seconds for measuring one worktree."""
 TOTAL_SECONDS = 30.0
-"""Time limit of a request. Worktrees that it does not reach have no size."""
+"""Time limit of a request, in seconds. Worktrees that are not measured by then have no size."""
 MOST_ENTRIES = 1_000_000
 """Maximum files and folders of one worktree."""
 LATE = 1.0
@@ -26,7 +26,7 @@ LATE = 1.0
 
 
 class WorktreeSizes:
-    """Adds sizes to worktrees."""
+    """Measures worktrees for all requests."""
 
     def __init__(
         self,

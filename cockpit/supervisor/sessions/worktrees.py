@@ -53,7 +53,7 @@ class AgentWorktrees:
         self._being_removed: set[Path] = set()
 
     def removal_above(self, place: Path) -> Path | None:
-        """Return the worktree above that real path if it is being removed; else None."""
+        """Return the worktree that contains the real path `place`, if it is being removed."""
         for removed in self._being_removed:
             if is_within(place, Path(os.path.realpath(removed))):
                 return removed
@@ -143,7 +143,7 @@ class AgentWorktrees:
         client: int | None = None,
         left_out: Collection[str] = (),
     ) -> Iterator[Obstacle]:
-        """Yield each obstacle to the worktree's removal; `inside` are the processes in it."""
+        """Yield each obstacle to removing the worktree; `inside`: processes in the worktree."""
         yield from _foreign_obstacles(tree)
         yield from self._occupant_obstacles(tree, inside, client)
         for module in tree.modules:
@@ -176,7 +176,7 @@ class AgentWorktrees:
                 )
         agents = {agent.process.pid for agent in self._fleet if agent.process}
         lineage = self._dependencies.processes.lineage
-        # What an agent started, such as an MCP server, ends with it or is listed once it has ended.
+        # Processes that a running agent started, such as an MCP server, are not listed separately.
         foreign = [
             occupant
             for occupant in occupants
@@ -188,7 +188,7 @@ class AgentWorktrees:
         yield from (_occupant_obstacle(one, one.pid in callers) for one in foreign[:5])
 
     async def remove(self, asked: RemoveWorktree) -> Done:
-        """Save a worktree's content in a git reference, then remove it if nothing blocks this."""
+        """Save a worktree's content in git, then remove the worktree if nothing blocks this."""
         named = await self._named(asked)
         names = [agent.name for agent in self.owners(named)]
         async with self._locks.hold_all(names, "having its worktree removed"):
@@ -206,7 +206,7 @@ class AgentWorktrees:
                 self._being_removed.discard(named.directory)
 
     async def _remove(self, asked: RemoveWorktree, named: Tree) -> Done:
-        """Remove a worktree. The caller holds its agents' locks and prevents starts in it."""
+        """Remove a worktree. The caller holds the agents' locks and prevents starts there."""
         git = self._dependencies.worktrees
         tree = await git.examine(named)
         left_out = _left_out(tree, asked.leave_out)
@@ -233,7 +233,7 @@ class AgentWorktrees:
         return self._record_removal(tree, removed.salvage)
 
     async def _named(self, asked: RemoveWorktree) -> Tree:
-        """Return the worktree of that path or agent. Raises `BadUsage` for none or several."""
+        """Return the worktree with this path or agent; raise `BadUsage` unless exactly one fits."""
         trees, unlisted = await self._trees(asked.cwd)
         if os.sep in asked.tree:
             matches = [tree for tree in trees if same_place(tree.directory, Path(asked.tree))]
@@ -244,7 +244,9 @@ class AgentWorktrees:
         shown = safe_line(asked.tree, 200)
         if matches:
             places = ", ".join(safe_line(str(tree.directory)) for tree in matches)
-            raise BadUsage(f"{shown!a} has several worktrees", places, "Give the path of one.")
+            raise BadUsage(
+                f"{shown!a} has several worktrees", places, "Give the path of one worktree."
+            )
         reasons = " ".join(f"{error.title}: {error.detail}" for error in unlisted.values())
         raise BadUsage(
             f"There is no worktree {shown!a}",
@@ -368,7 +370,7 @@ def _content_obstacles(tree: Tree, left_out: Collection[str]) -> Iterator[Obstac
         yield Obstacle(why=f"it has {files}", next=salvage, salvageable=True)
     if tree.alone is None or tree.alone:
         many = "commits" if tree.alone is None else counted(tree.alone, "commit")
-        push = f"git -C {where} push, or merge it, or save it with --salvage"
+        push = f"git -C {where} push, or merge them, or save them with --salvage"
         yield Obstacle(why=f"{many} not pushed or merged", next=push, salvageable=True)
     if ignored := [name for name in tree.ignored if name not in left_out]:
         names = ", ".join(safe_line(name, 80) for name in ignored[:6])

@@ -83,7 +83,7 @@ class ElsewhereRows:
             self._readings.clear()
 
     async def follow(self) -> AsyncGenerator[list[ElsewhereSession]]:
-        """Yield all sessions with their context usage, whenever one changed."""
+        """Yield all sessions with their context usage: at once, and after each change."""
         wake = asyncio.Event()
         stop = self._dependencies.live_sessions.watch(wake.set)
         ends: dict[ProcessId, Callable[[], None]] = {}
@@ -150,7 +150,7 @@ class ElsewhereRows:
         ends: dict[ProcessId, Callable[[], None]],
         call: Callable[[], None],
     ) -> None:
-        """Check for ended processes, because a killed process does not delete its status file."""
+        """Watch for the end of processes: a killed process does not delete its status file."""
         living = {process for session in sessions if (process := self._others.identify(session))}
         for gone in ends.keys() - living:
             ends.pop(gone)()

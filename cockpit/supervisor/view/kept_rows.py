@@ -1,8 +1,8 @@
 """Keep the agents' last rows in a file, for the next start of the screen.
 
-Until the next supervisor answers, the screen shows them with their time (`cli/first_rows.py`). The
-file has no activities, notes or questions, because an agent's words may contain secrets. It can be
-deleted at any time.
+Until the next supervisor answers, the screen shows these rows and their time (`cli/first_rows.py`).
+The file has no activities, notes or questions, because these texts may contain secrets. The file
+can be deleted at any time.
 """
 
 from __future__ import annotations

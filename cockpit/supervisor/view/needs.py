@@ -99,11 +99,14 @@ def _unreadable(agent: Agent) -> str:
 
 
 def _broken(broken: TurnBroken) -> str:
-    """Return the API error and the next step."""
+    """Return the API error, with the next step."""
     if broken.error in _REFUSED:
-        return f"the API returned an error: {broken.error}"
+        return (
+            f"the API returned an error: {broken.error}. Check the login and the model in the "
+            "agent's pane"
+        )
     why = safe_line(broken.detail or broken.error, 200).rstrip(".")
-    return f"the API failed: {why}. Its turn was interrupted; send a prompt to continue"
+    return f"the API failed: {why}. The turn was interrupted; send a prompt to continue"
 
 
 def _dialog(agent: Agent, dialog: DialogOpened, since: str | None) -> Needs:
@@ -146,7 +149,7 @@ def _question(agent: Agent, monotonic: float) -> Needs | None:
 def _hand_off(agent: Agent) -> Needs:
     """Return the question, and for an agent in mode auto the reason why the user is asked.
 
-    The question names the CLI of the new session, if it is another one.
+    The question names the CLI of the new session, if that CLI differs from the current one.
     """
     due, because = _due(agent, agent.progress.details.due), agent.progress.details.because
     since = _asked_since(agent)

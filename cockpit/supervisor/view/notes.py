@@ -71,7 +71,7 @@ def first_turns(agent: Agent) -> str | None:
 
 
 def warning(agent: Agent) -> str | None:
-    """Return the last two hooks that failed and have not succeeded since."""
+    """Return the last errors of hooks that have not succeeded since; at most two errors."""
     return safe_line("; ".join(list(agent.troubles.hooks.values())[-2:]), 300) or None
 
 

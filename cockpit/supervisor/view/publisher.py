@@ -70,7 +70,7 @@ class RowPublisher:
     def changes_since(self, position: str) -> tuple[list[AgentStatus], list[str]] | None:
         """Return the rows that changed after a position and the agents that were removed.
 
-        None if the position is unknown. Call `listen` first, which finds pending changes.
+        None if the position is unknown. Call `listen` first, which records pending changes.
         """
         run, _, number = position.partition(".")
         if run != self._run or not (number.isascii() and number.isdigit() and len(number) < 16):
@@ -98,13 +98,13 @@ class RowPublisher:
             built = row(
                 agent, self._clock.steady(), self._clock.monotonic(), self._custom_runtimes()
             )
-        except Exception as bug:  # noqa: BLE001  the others are shown
+        except Exception as bug:  # noqa: BLE001  the other agents are shown
             return _faulty_row(agent, self._fault(agent, bug))
         self._faults.pop(agent.name, None)
         return built
 
     def _fault(self, agent: Agent, bug: Exception) -> str:
-        """Return the error as text; log the error unless the last attempt had the same one."""
+        """Return the error as text; log the error unless the last attempt had the same error."""
         text = safe_line(f"{type(bug).__name__}: {bug}", 200)
         if self._faults.get(agent.name) != text:
             self._faults[agent.name] = text
@@ -115,7 +115,7 @@ class RowPublisher:
         """Return the agent's state, as in the agent's row."""
         try:
             return state(agent, need(agent, self._clock.monotonic()))
-        except Exception as bug:  # noqa: BLE001  the others are shown
+        except Exception as bug:  # noqa: BLE001  the other agents are shown
             self._fault(agent, bug)
             return "unknown"
 
@@ -176,7 +176,7 @@ class RowPublisher:
             self._publish(agent)
 
     def _publish(self, agent: Agent) -> None:
-        """Send the row if it differs from the last one that was sent."""
+        """Send the agent's row if it differs from the row that was sent before."""
         now = self.row(agent)
         before = self._sent.get(agent.name)
         self._sent[agent.name] = now

@@ -1,7 +1,7 @@
 """Build an agent's row: its state and numbers, as in `wire.status`. Pure.
 
-If several states apply, the order is needs_you, handing_off, starting, working, idle. Unknown
-values are null. `needs` builds the reasons why the user must act, `notes` the remarks.
+If several states apply, the row has the first of needs_you, handing_off, starting, working, idle.
+Unknown values are null. `needs` builds the reasons why the user must act, `notes` the remarks.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def state(agent: Agent, needs: Needs | None) -> State:
 def _is_ending(agent: Agent) -> bool:
     """Return whether the process has ended by itself, and cockpit is still finding out how.
 
-    Until that is known, the row stays as it was.
+    Until the exit status is known, the row does not change.
     """
     return agent.exit is not None and agent.exit.pending and agent.record.wanted
 

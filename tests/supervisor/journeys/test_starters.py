@@ -225,7 +225,7 @@ async def test_a_usage_limit_is_waited_for_and_never_looped_against(cockpit: Coc
     ("fault", "kind", "words"),
     [
         ("limited", "usage_limit", "limit reached; it resets at 18 May 2033 03:33 UTC"),
-        ("overloaded", "failed", "Its turn was interrupted; send a prompt to continue"),
+        ("overloaded", "failed", "The turn was interrupted; send a prompt to continue"),
     ],
 )
 async def test_what_broke_a_turn_is_still_told_by_a_supervisor_that_was_away(

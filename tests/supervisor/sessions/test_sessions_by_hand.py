@@ -60,7 +60,9 @@ async def test_an_earlier_session_of_the_job_keeps_its_place_in_it(cockpit: Cock
         assert (new.cli_id, new.previous) == (first.session_id, left.id)
         assert (new.transcript, new.state) == (before.transcript, "live")
         told = (await cockpit.event("session.cleared", number=2)).text
-        assert told == "api reopened its own session 1 manually, as session 3 of its job"
+        assert told == (
+            "Session 1 of api was reopened in api's pane; it is now session 3 of api's job"
+        )
         # What its process reports from now on is heard as that session's.
         type_in(cockpit, third, "Go on.")
         await cockpit.until(lambda row: row.session_number == 3 and row.context.tokens is not None)
@@ -99,7 +101,9 @@ async def test_another_agents_session_stays_in_that_agents_job(
         assert second.permission_mode == first.permission_mode != before.permission_mode
         assert ("opened web's session" in (row.note or "")) is runs
         told = (await cockpit.event("session.cleared")).text
-        assert told == "api reopened web's session 1 manually, as session 2 of its job"
+        assert told == (
+            "Session 1 of web was reopened in api's pane; it is now session 2 of api's job"
+        )
     async with cockpit.flying():
         again = await cockpit.row()
         assert (again.session_id, again.session_number) == (row.session_id, 2)

@@ -289,7 +289,7 @@ async def test_a_session_that_is_cleared_meanwhile_is_not_ended(cockpit: Cockpit
     async with cockpit.flying():
         refused = await cockpit.refused(Undo(name="api"))
         assert isinstance(refused, NotNow)
-        assert "was cleared manually" in refused.title
+        assert "session changed meanwhile" in refused.title
         row = await cockpit.row()
         assert row.pid == second.pid
         assert row.previous_session_id == second.session_id
