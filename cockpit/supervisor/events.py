@@ -1,7 +1,7 @@
 """The event log: stores events and sends them to listeners.
 
-An event is saved before it is sent. Hooks and notifications get it in the same transaction. A
-listener that falls too far behind is disconnected; it can request the events that it missed, by
+An event is saved before it is sent; in the same transaction, hooks and notifications get the event.
+A listener that falls too far behind is disconnected; its client can request the missed events by
 number.
 """
 
@@ -87,7 +87,7 @@ class EventLog:
         return sent
 
     def since(self, after: int, limit: int) -> list[Event]:
-        """Return at most `limit` events after that number, oldest first; for 0, the newest."""
+        """Return at most `limit` events after number `after`, oldest first; for 0, the newest."""
         return [as_event(record) for record in self._store.events(after, limit)]
 
     def listen(self) -> Listener:

@@ -29,7 +29,7 @@ class Loops:
         return "; ".join(self._failed.values()) or None
 
     async def run(self, name: str, loop: Callable[[], Awaitable[None]]) -> None:
-        """Run `loop` until cancelled, and again after each failure. `name` completes "failed"."""
+        """Run `loop` until cancelled, and again after each failure. `name` is for messages."""
         wait = FIRST_WAIT
         while True:
             settled = asyncio.get_running_loop().call_later(

@@ -52,7 +52,7 @@ from cockpit.wire.verbs import Down
 _log = logging.getLogger(__name__)
 
 SCREEN_SECONDS = 0.25
-"""Seconds in which a screen is expected to connect, before agents are started."""
+"""Maximum seconds to wait for a screen to connect, before agents are started."""
 LOG_BYTES = 2_000_000
 LOGS_KEPT = 3
 
@@ -215,7 +215,7 @@ async def _answer(
     supervisor.run()
     task = loop.create_task(serving._serve(sockets=[listener]))
     # Starting an agent loads libtmux and runs git. A screen that was started together with this
-    # process waits for its first rows, so it gets them before.
+    # process is waiting for its first rows, so send these rows first.
     await supervisor.publisher.followed(within=SCREEN_SECONDS)
     await supervisor.automatic_starts.run()
     await supervisor.resumer.resume_automatic()
@@ -231,7 +231,7 @@ class PrivateLog(logging.handlers.RotatingFileHandler):
     """A log file of mode 0600, independent of the umask."""
 
     def handleError(self, record: logging.LogRecord) -> None:
-        """Ignore errors of the log file: the screen shows a full disk."""
+        """Ignore errors of the log file: the screen shows when the disk is full."""
 
     def _open(self) -> TextIOWrapper:
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW

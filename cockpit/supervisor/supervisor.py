@@ -254,7 +254,7 @@ class Supervisor:
             self.commit_refs.handle(record, find(record.agent or ""))
         except Hindered:
             raise
-        except Exception:  # noqa: BLE001 - around everything that follows from an event
+        except Exception:  # noqa: BLE001 - the event must not be lost
             _log.exception("hooks and notifications failed for %s", record.kind)
 
     # Life

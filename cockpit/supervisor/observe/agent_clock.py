@@ -1,4 +1,4 @@
-"""Times that a CLI reports, as seconds of `Clock.steady`."""
+"""Convert times that a CLI reports to seconds of `Clock.steady`."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from cockpit.supervisor.agents.agent import Agent
 
 
 def dated(clock: Clock, agent: Agent, stamp: float | None) -> float:
-    """Convert a wall clock time to seconds of `Clock.steady`, at most now; None gives now."""
+    """Convert a wall clock time to seconds of `Clock.steady`; at most now. None means now."""
     now = clock.steady()
     return now if stamp is None else min(now, stamp + clock_offset(clock, agent))
 
 
 def clock_offset(clock: Clock, agent: Agent) -> float:
-    """Return `Clock.steady` minus the wall clock, in seconds.
+    """Return `Clock.steady` minus the wall clock, in seconds, and store the result on the agent.
 
     Changes when the wall clock is set.
     """

@@ -1,4 +1,4 @@
-"""Errors while one agent is watched: shown on its row, without effect on other agents."""
+"""Show an error of watching one agent on the agent's row, without affecting other agents."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ async def safely(agent: Agent, part: str, work: Awaitable[None]) -> None:
         agent.troubles.failed.pop(part, None)
     except CockpitError as refused:
         agent.troubles.failed[part] = str(refused)
-    except Exception as bug:  # noqa: BLE001 - the one place around one agent's watching
+    except Exception as bug:  # noqa: BLE001 - watching continues after any error
         show_bug(agent, part, bug)
 
 
 def show_bug(agent: Agent, part: str, bug: Exception) -> None:
     """Show a bug on the agent's row, and log it once."""
     trouble = f"watching the agent's {part} failed: {bug!r}; see the log"
-    if agent.troubles.failed.get(part) != trouble:  # once a second would fill the log
+    if agent.troubles.failed.get(part) != trouble:  # logging it every second would fill the log
         _log.error("watching the %s of %s failed", part, agent.name, exc_info=bug)
         agent.troubles.failed[part] = trouble

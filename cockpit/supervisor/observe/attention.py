@@ -29,7 +29,10 @@ NEEDS = "told.needs."
 
 
 class Attention:
-    """Checks all agents, twice a second."""
+    """Records when an agent starts to need the user, or is done.
+
+    Checks all agents twice a second.
+    """
 
     def __init__(self, dependencies: Dependencies, agents: Callable[[], Iterable[Agent]]) -> None:
         self._dependencies = dependencies
@@ -47,7 +50,7 @@ class Attention:
                     agent.troubles.failed.pop("needs", None)
                 except Hindered:
                     continue  # a disk error: checked again
-                except Exception as bug:  # noqa: BLE001 - the other agents may need their user
+                except Exception as bug:  # noqa: BLE001 - the other agents must be checked
                     self._show_bug(agent, bug)
             await asyncio.sleep(LOOK)
 
@@ -101,7 +104,7 @@ class Attention:
             session, stale = known[0], [known[1]]
         else:
             return
-        # When its process ends, a done session keeps its latch for `has_reported_done`.
+        # When its process ends, a done session keeps its flag for `has_reported_done`.
         kept = {latch} if agent.alive and agent.record.wanted else {latch, DONE_REPORTED}
         self._dependencies.store.unlatch(session, *(one for one in stale if one not in kept))
 
@@ -110,7 +113,7 @@ class Attention:
 
 
 def _latch(agent: Agent, wanted: Needs | None) -> str:
-    """Return the name of the flag for the current need, or for done; empty without either."""
+    """Return the name of the flag for the current need or for a done job; else empty."""
     if wanted is not None:
         asked = wanted.kind in {"handoff", "review"} and agent.handoff_record is not None
         suffix = f".{agent.handoff_record.id}" if asked and agent.handoff_record else ""

@@ -118,7 +118,7 @@ class Compactions:
         if agent.handoff is None or agent.handoff_record is None or agent.session is None:
             return
         if agent.session.id != agent.handoff_record.old_session and is_revocable(agent.handoff):
-            await self._engine.apply(agent, CalledOff("the session was cleared manually"))
+            await self._engine.apply(agent, CalledOff("another session was opened in its pane"))
             return
         compacted, plan = agent.session_state.gauge.compacted_at, agent.handoff.plan
         if compacted is None or compacted <= began(agent.handoff_record):
@@ -137,7 +137,7 @@ def compaction_folder(places: Places) -> Path:
 
 
 def handoff_clause(handoff: Handoff) -> str:
-    """Return a clause with the phase of the handoff at the compaction."""
+    """Return a clause that says which phase of the handoff the compaction came in; may be empty."""
     match handoff.state:
         case Asked():
             return " before you decided on the handoff"

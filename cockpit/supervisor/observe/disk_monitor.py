@@ -1,7 +1,8 @@
 """Check regularly that the state folder and the agents' directories can be written.
 
 A handoff needs both, and free file descriptors. A problem is shown as *needs you*, with a way to
-fix it; a problem with the supervisor's socket (`api/socket.py`) too. Writes nothing itself.
+fix the problem. Problems with the supervisor's socket (`api/socket.py`) are shown in the same way.
+Writes nothing itself.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class DiskMonitor:
             await asyncio.sleep(LOOK)
 
     def set_unreachable(self, why: str | None) -> None:
-        """Set the reason why commands do not reach the supervisor. Shown after the next check."""
+        """Set the reason why the socket is unreachable, or None. Shown after the next check."""
         self._unreachable = why
 
     async def look(self) -> None:

@@ -161,11 +161,11 @@ class ElsewhereWatch:
         found = {(each.pid, each.started): each for each in await self._others.look()}
         sessions: dict[ProcessId, LiveSession] = {}
         for process, watched in tuple(self._watched.items()):
-            # Missing between two sessions of a process, and while the group is switched off.
+            # None between two sessions of a process, and while `[elsewhere] show` is off.
             if (session := found.get((process.pid, process.started))) is not None:
                 sessions[process] = session
                 await self._locate(session, watched)
-        # Before they are read, so that no change is missed.
+        # Watch the files before they are read, so that no change is missed.
         self._follow(each.path for each in self._watched.values() if each.path is not None)
         for process, session in sessions.items():
             if process in self._watched:
@@ -208,7 +208,7 @@ class ElsewhereWatch:
         if usage is None or usage.band.severity < Band.ACT.severity:
             return
         if process not in self._watched:
-            return  # the user stopped it meanwhile
+            return  # the user has stopped the watch meanwhile
         # The user is notified again about another session, and after another compaction.
         crossing = f"crossed.{session.id}.{reading.compacted}"
         with parts.store.transaction():

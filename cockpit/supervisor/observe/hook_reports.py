@@ -97,7 +97,7 @@ class HookReports:
             agent.session_state.see_mode(agent.runtime.permission_mode(signal))
         moments = agent.runtime.moments(signal)
         if any(isinstance(moment, SessionBegan) for moment in moments):
-            # Gemini reports this while its trust dialog is still open.
+            # Gemini reports the session's start while its trust dialog is still open.
             agent.session_state.has_begun = True
         else:
             _end_silence(agent)
@@ -182,6 +182,6 @@ class HookReports:
 
 
 def _end_silence(agent: Agent) -> None:
-    """Note that the session works, so no dialog that comes before it is open. Idempotent."""
+    """Note that the session has begun to work, so no trust or login dialog is open. Idempotent."""
     agent.troubles.dialog = None
     agent.session_state.quiet_since_start = False

@@ -1,6 +1,6 @@
-"""Read what a CLI reports neither by a hook nor in its transcript.
+"""Read the state of CLIs from their status files, their panes' titles and their screens.
 
-That is its status file, its pane's title, and dialogs that only its screen shows.
+This is for changes that a CLI reports neither by a hook nor in its transcript.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class StatusFiles:
         self._consider = consider
         self._titles = SeenTitles()
         self._next_look: dict[AgentName, float] = {}
-        """When to look next for the session of an agent whose hooks did not report it."""
+        """For each agent without a known session, when to look for the session again."""
 
     async def follow(self) -> None:
         """Read the CLIs' status files of running processes, until cancelled."""

@@ -23,9 +23,9 @@ class SeenTitles:
     ) -> Presence:
         """Return `presence` with the time at which the CLI wrote the title `text`.
 
-        `key` is the agent and its session. The time is that of the check that first found the
-        title. If the title's status is ready or asking, it is at most `UNCHANGED` seconds ago.
-        "Working" may be old: some CLIs keep it while they wait for the user.
+        `key` is the agent and its session. The time is when a check first found the title. If
+        the status is ready or asking, the time is at most `UNCHANGED` seconds ago. If the status
+        is working, the time may be older: some CLIs keep that title while they wait for the user.
         """
         agent, session = key
         known = self._last.get(agent)

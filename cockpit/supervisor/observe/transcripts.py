@@ -1,9 +1,9 @@
 """Follow the agents' transcripts.
 
-A transcript is read when the kernel reports that it was written (inotify), and all are checked
-twice a second, because another machine's writes to a network file system are not reported. One that
-cannot be watched is checked 25 times a second while its agent is working. Reads on threads, so that
-one file system that hangs does not block the other agents.
+A transcript is read when the kernel reports a write to the file (inotify). All transcripts are
+checked twice a second, because another machine's writes to a network file system are not reported.
+A transcript that cannot be watched is checked 25 times a second while its agent is working. Reads
+run on threads, so that a file system that hangs does not block the other agents.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from cockpit.supervisor.observe.agent_clock import clock_offset
 from cockpit.supervisor.observe.agent_errors import safely
 
 HOT = 0.04
-"""Seconds between two checks while an agent works or starts whose transcript is not watched."""
+"""Seconds between two checks while an agent without a watched transcript works or starts."""
 CALM = 0.5
 """Seconds between two checks of all transcripts."""
 GAP = 0.04
@@ -116,22 +116,22 @@ class Transcripts:
                     await self._check_now.wait()
 
     async def _watch_files(self, agents: Iterable[Agent]) -> None:
-        """Watch the transcripts of these agents, and no others."""
+        """Watch exactly the transcripts of these agents."""
         watch = self._watch
         if watch is None:
             return
         files = {tail.path for agent in agents if (tail := agent.session_state.reading.tail)}
         watch.keep(files)
         missing = [file for file in files if not watch.has(file)]
-        # A file that cannot be watched, as one whose folder does not exist yet, is tried again.
+        # Try again to watch the missing files: the folder of a file may not have existed before.
         answers = await self._dependencies.slow.each(
             {("watch", file): partial(watch.add, file) for file in missing}
         )
         if any(answer is None for answer in answers.values()):
-            self.wake()  # what was written before the watch began
+            self.wake()  # read the lines that were written before the watch began
 
     def _is_due(self, agent: Agent, written: Collection[Path]) -> bool:
-        """Return whether the agent's transcript was written, or is checked all the time."""
+        """Return whether the agent's transcript was written, or must be checked every `HOT` s."""
         tail = agent.session_state.reading.tail
         return tail is not None and (tail.path in written or self._is_hot(agent))
 
@@ -232,7 +232,7 @@ class Transcripts:
             self._compacted(agent)
 
     def _drop_taken_prompt(self, agent: Agent) -> None:
-        """Remove prompt files that the CLI has read, and report a file that it did not read."""
+        """Remove prompt files that the CLI has read; report a prompt file that was not read."""
         session_state = agent.session_state
         if agent.record.run and (taken := session_state.prompt_files_taken):
             self._dependencies.prompts.taken(agent.record.run, taken)

@@ -20,7 +20,7 @@ from cockpit.supervisor.sessions.session_changes import SessionChanges
 
 
 class Watch:
-    """The three sources of an agent's state. The `follow` of each runs until it is cancelled."""
+    """The three sources of the agents' states. Each has a method `follow`, which runs as a task."""
 
     def __init__(
         self,
@@ -50,5 +50,5 @@ class Watch:
         self.status_files = StatusFiles(dependencies, sessions, changes, agents, consider)
 
     async def consider(self, agent: Agent) -> None:
-        """Check an agent that has not changed, as after a report."""
+        """Check an agent as after a report, although no report has arrived."""
         await safely(agent, "state", self._consider(agent))

@@ -33,7 +33,7 @@ class Occasion:
     event: str
     id: str
     at: str
-    """RFC 3339."""
+    """When the event occurred, in the format of RFC 3339."""
     text: str
     cause: Event | None = None
     """The supervisor's event that triggers the hook event."""
@@ -97,7 +97,7 @@ def _session(agent: Agent, session: SessionRecord | None, opening: bool) -> Sess
 
 
 def _handoff(agent: Agent, cause: Event | None) -> HandoffFields | None:
-    """Return the handoff that is in progress. The event may be newer than the record."""
+    """Return the handoff in progress. Prefers the event's data, which may be newer."""
     record = agent.handoff_record
     if record is None:
         return None

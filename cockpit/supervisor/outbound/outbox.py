@@ -1,8 +1,8 @@
-"""Send the messages of hooks and notifications; keep each until it is accepted.
+"""Send the messages of hooks and notifications; keep each message until it is sent or given up.
 
 Messages are stored in the database, so that none is lost by a restart or a day without network.
-Messages to one URL are sent in order, and do not delay other URLs. A URL may contain a secret, so
-the database has only its hash. Sending never delays an agent or a handoff.
+Messages to one URL are sent in order, and do not delay messages to other URLs. A URL may contain a
+secret, so the database has only the URL's hash. Sending never delays an agent or a handoff.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _log = logging.getLogger(__name__)
 
 
 class Outbox:
-    """All unsent messages of this machine."""
+    """The unsent messages of this supervisor."""
 
     def __init__(
         self,
@@ -169,7 +169,7 @@ class Outbox:
         )
 
     async def _deliver_notices(self, first: OutgoingRecord) -> None:
-        """Send all waiting messages to the user of this URL as one message."""
+        """Send all messages to the user that wait for this URL, as one message."""
         waiting = [one for one in self._table.all_of("notice") if one.hook == first.hook]
         title, body = digest([one.payload["text"] for one in waiting])
         hook = self._address(first)
@@ -262,7 +262,7 @@ def notice_address(url: str) -> dict[str, Any]:
 
 
 def reference(address: dict[str, Any]) -> dict[str, str]:
-    """Return an address as it is stored: hashes, which reveal no secrets."""
+    """Return the name of an address, and hashes of the rest, which reveal no secrets."""
     text = json.dumps(address, sort_keys=True).encode()
     name = str(address.get("name") or address["type"])
     # Without the token, so that a job keeps its thread when the token changes.

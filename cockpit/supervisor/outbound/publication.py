@@ -87,8 +87,8 @@ class Publication:
         facts = await self._dependencies.worktrees.facts(Path(str(agent.record.worktree)))
         if facts.branch is None:
             raise Failed(
-                f"Cannot push {agent.name}'s work: it is not on a branch",
-                "Its worktree is missing or has a detached HEAD.",
+                f"Cannot push {agent.name}'s work: its worktree is not on a branch",
+                "The worktree is missing or has a detached HEAD.",
                 f"git -C {agent.record.worktree} switch -c BRANCH",
             )
         return facts.branch, len(facts.status)
@@ -124,7 +124,7 @@ class Publication:
 
 
 def _joined(*parts: str) -> str:
-    """Join sentences. Adds no full stop to the last one, which may be a command."""
+    """Join sentences. Adds no full stop to the last sentence, which may be a command."""
     sentences = [part.strip() for part in parts if part.strip(" .")]
     ended = [part if part[-1] in ".!?:;" else f"{part}." for part in sentences[:-1]]
     return " ".join([*ended, *sentences[-1:]])

@@ -121,7 +121,7 @@ class Sender:
         return slack_bot.judged(answer, thread)
 
     async def notify(self, url: str, title: str, body: str) -> Answer:
-        """Send a text to an Apprise URL."""
+        """Send a message to an Apprise URL. Errors are returned, not raised."""
         try:
             address = self._expanded(url)
         except Failed as wrong:
@@ -136,7 +136,11 @@ class Sender:
         if not run.problem:
             return Answer(status=200)
         permanent = run.exit_code == notify.NO_ADDRESS
-        problem = "Apprise does not support this URL" if permanent else "it was not accepted"
+        problem = (
+            "Apprise does not support this URL"
+            if permanent
+            else "the service did not accept the message"
+        )
         return Answer(problem=problem, permanent=permanent)
 
     def _expanded(self, text: str) -> str:

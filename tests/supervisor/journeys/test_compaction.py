@@ -141,7 +141,7 @@ async def test_a_clear_calls_off_the_handoff_of_what_was_cleared(cockpit: Cockpi
             await asyncio.sleep(0.02)
         type_in(cockpit, first, "/clear")
         gone = await cockpit.event("handoff.cancelled")
-        assert gone.data["why"] == "the session was cleared manually"
+        assert gone.data["why"] == "another session was opened in its pane"
         row = await cockpit.until(lambda row: row.session_id != first.session_id)
         assert (row.pid, row.needs, row.handoff) == (first.pid, None, None)
 
