@@ -1,4 +1,4 @@
-"""Reports database rows that the store found damaged and moved to another table."""
+"""Report database rows that the store found damaged and moved to another table."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Leases:
         self._dependencies = dependencies
 
     def with_leases(self, agent: Agent, launch: Launch) -> Launch:
-        """Add the locks that the launcher takes before it becomes the agent's process."""
+        """Return the launch with the locks that the launcher takes before the agent starts."""
         return replace(launch, lease=self._lease(agent), claim=claim(agent))
 
     async def ensure_free(self, agent: Agent) -> None:

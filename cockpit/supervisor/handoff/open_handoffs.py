@@ -1,4 +1,4 @@
-"""Continues the handoffs that were in progress when the previous supervisor ended."""
+"""Continue the handoffs that were in progress when the previous supervisor ended."""
 
 from __future__ import annotations
 

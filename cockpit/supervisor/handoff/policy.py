@@ -201,5 +201,5 @@ def leaving(agent: Agent, monotonic: float) -> Leaving:
 
 
 def is_turn_over(conduct: Conduct) -> bool:
-    """Return whether the agent's turn is over. Ignores a server that the agent left running."""
+    """Return whether the turn is over and no work continues except shells and monitors."""
     return conduct.turn is Turn.IDLE and not conduct.works_in_background

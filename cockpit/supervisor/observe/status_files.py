@@ -110,7 +110,7 @@ class StatusFiles:
         return presences
 
     async def _find_session(self, agent: Agent) -> None:
-        """Find the session of a CLI that chooses its id, if no hook reported the id."""
+        """Find the session of a CLI that chooses session ids, if no hook reported the id."""
         session, process = agent.session, agent.process
         if session is None or process is None or session.cli_id is not None:
             return

@@ -35,7 +35,7 @@ class Prepared:
     compactions: int
     """The session's number of compactions when the facts were first prepared."""
     beginnings: int
-    """Restarts of the conversation (`begun_anew`) when the facts were first prepared."""
+    """Number of restarts (`begun_anew`) of the conversation when the facts were first prepared."""
     turns: int | None = None
     """Number of ended turns when the compaction was detected; None before that."""
     again: bool = False

@@ -28,7 +28,7 @@ from cockpit.supervisor.agents.known_secrets import redactor_of
 
 @dataclass(frozen=True, slots=True)
 class Occasion:
-    """A hook event that occurs, before the agent's fields are added."""
+    """A hook event without the agent's fields."""
 
     event: str
     id: str

@@ -71,7 +71,7 @@ class Sessions:
         return SessionId(str(uuid4())), f"{agent.name}-{secrets.token_hex(6)}"
 
     async def without_secrets(self, agent: Agent, prompt: str) -> str:
-        """Redact a prompt before it is stored. Uses a thread, because prompts can be large."""
+        """Return a redacted prompt, for storing. Uses a thread, because prompts can be large."""
         redactor = redactor_of(self._dependencies.environment, agent)
         return await asyncio.to_thread(lambda: redactor.redact(prompt).text)
 

@@ -11,7 +11,7 @@ UNREAD_AFTER_TURNS = 3
 
 
 def note(agent: Agent) -> str | None:
-    """Return why the agent is in its state; None if there is nothing to explain."""
+    """Return a text that explains the agent's state; None if there is nothing to explain."""
     if agent.handoff and not agent.progress.blocked and (failed := writers_failed(agent)):
         return failed
     if agent.handoff and agent.progress.blocked:

@@ -259,7 +259,7 @@ def _answer(seen: Dialog, numbers: list[int], text: str) -> dialogs.Answer:
 
 
 def summary(dialog: OpenDialog) -> str:
-    """Return the tool and the first line of its request, or the question."""
+    """Return the question, or else the tool and the first line of the tool's request."""
     seen = dialog.dialog
     if seen.kind == "question":
         return seen.question

@@ -20,7 +20,7 @@ from cockpit.wire.verbs import (
 )
 
 ACCEPTED_WITHIN = 8.0
-"""Seconds after which a prompt that is still in the prompt box was not accepted."""
+"""Seconds within which a CLI usually reports a prompt. Then the prompt box is checked."""
 REPORTED_WITHIN = 40.0
 """Additional seconds within which a CLI must report a prompt that has left the prompt box; a busy
 machine can be late. The sum of both times is less than the time that a client waits."""
