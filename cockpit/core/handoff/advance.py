@@ -17,7 +17,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from cockpit.core.handoff.commands import Withdraw
-from cockpit.core.handoff.events import Abandoned, Event
+from cockpit.core.handoff.events import Abandoned, Event, Resumed
 from cockpit.core.handoff.states import (
     Asked,
     Confirming,
@@ -47,7 +47,7 @@ from cockpit.core.handoff.swapping import (
 )
 from cockpit.core.handoff.writing import asked, documenting, waiting
 
-__all__ = ["Step", "advance", "begin", "entry", "rebased", "taken_up"]
+__all__ = ["Step", "advance", "begin", "entry", "rebased"]
 
 
 def begin(plan: Plan, now: float) -> Step:
@@ -77,22 +77,13 @@ def rebased(handoff: Handoff, now: float) -> Handoff:
     return replace(handoff, state=state)
 
 
-def taken_up(handoff: Handoff) -> Handoff:
-    """Return the handoff after a restart of the supervisor, before `entry` is performed again.
-
-    It is unknown whether a request reached the agent. The request is repeated unless the transcript
-    shows that it arrived.
-    """
-    if isinstance(handoff.state, Waiting):
-        return replace(handoff, state=replace(handoff.state, requested_at=None))
-    return handoff
-
-
 def advance(handoff: Handoff, event: Event) -> Step:
     """Return the next handoff and its commands."""
     state = handoff.state
     if isinstance(event, Abandoned) and not isinstance(state, Ended):
         return end(handoff, Outcome.CANCELLED, event.why, Withdraw())
+    if isinstance(event, Resumed):
+        return _resumed(handoff), entry(handoff)
     match state:
         case Ended():
             return handoff, ()
@@ -118,3 +109,9 @@ def advance(handoff: Handoff, event: Event) -> Step:
             return reviving(handoff, state, event)
         case _:
             assert_never(state)
+
+
+def _resumed(handoff: Handoff) -> Handoff:
+    if isinstance(handoff.state, Waiting):
+        return replace(handoff, state=replace(handoff.state, requested_at=None))
+    return handoff

@@ -127,6 +127,15 @@ class Abandoned:
 
 
 @dataclass(frozen=True, slots=True)
+class Resumed:
+    """The commands of the state must be performed again, after a restart or an error.
+
+    It is unknown whether a request reached the agent. The request is repeated unless the transcript
+    shows that it arrived.
+    """
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentSealed:
     """The document is synced to disk."""
 
@@ -178,6 +187,7 @@ Event = (
     | CalledOff
     | Moved
     | Abandoned
+    | Resumed
     | DocumentSealed
     | DocumentFailed
     | PredecessorGone

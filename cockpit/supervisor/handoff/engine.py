@@ -19,7 +19,14 @@ from cockpit.core.guards import queued
 from cockpit.core.handoff import advance as rules
 from cockpit.core.handoff.commands import Command
 from cockpit.core.handoff.details import HandoffDetails, HeldBack
-from cockpit.core.handoff.events import Abandoned, Approved, DocumentSealed, Event, Retargeted
+from cockpit.core.handoff.events import (
+    Abandoned,
+    Approved,
+    DocumentSealed,
+    Event,
+    Resumed,
+    Retargeted,
+)
 from cockpit.core.handoff.record import from_record, to_record
 from cockpit.core.handoff.states import (
     PHASES,
@@ -217,7 +224,7 @@ class Engine:
 
     async def _look(self, agent: Agent) -> None:
         if agent.progress.blocked is not None:
-            await self._repeat_commands(agent)
+            await self._advance(agent, Resumed())
         if agent.handoff is not None:
             seen = await self._observer.observe(agent, agent.handoff, None)
             # The queue may have changed during the observation.
@@ -262,12 +269,6 @@ class Engine:
         now = self._dependencies.clock.monotonic()
         agent.progress.blocked = blocked_after(agent.progress.blocked, wrong, now)
         self._changed(agent)
-
-    async def _repeat_commands(self, agent: Agent) -> None:
-        """Repeat the commands of the current state, as after a restart."""
-        assert agent.handoff is not None
-        agent.progress.handoff = rules.taken_up(agent.handoff)
-        await self._run(agent, rules.entry(agent.handoff))
 
     async def approve(self, agent: Agent, seen: str | None, *, straight: bool) -> None:
         """Approve the open question, and continue at once.
@@ -345,7 +346,7 @@ class Engine:
         """Repeat the commands of a restored handoff, unless it has ended."""
         async with self._lock(agent):
             if agent.handoff is not None:
-                await self._or_block(agent, self._repeat_commands(agent))
+                await self._or_block(agent, self._advance(agent, Resumed()))
 
     def is_driving(self, agent: Agent) -> bool:
         """Return whether any task holds the agent's lock."""

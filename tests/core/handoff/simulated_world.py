@@ -156,8 +156,7 @@ class Flight:
 
     def _again(self) -> None:
         assert self.memory is not None
-        self.memory = rules.taken_up(self.memory)
-        self._run(rules.entry(self.memory))
+        self._advance(on.Resumed())
         self.stalled = False
 
     def _look(self) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cockpit.core.handoff import commands as do
 from cockpit.core.handoff import events as on
-from cockpit.core.handoff.advance import Step, advance, begin, entry, rebased, taken_up
+from cockpit.core.handoff.advance import Step, advance, begin, entry, rebased
 from cockpit.core.handoff.record import from_record, to_record
 from cockpit.core.handoff.states import (
     PHASES,
@@ -398,6 +398,7 @@ happenings = st.one_of(
     st.just(on.CalledOff("stopped")),
     st.just(on.Moved()),
     st.just(on.Abandoned("all end")),
+    st.just(on.Resumed()),
     st.builds(on.DocumentSealed, moments, documents),
     st.builds(on.DocumentFailed, moments, st.just("no")),
     st.just(on.PredecessorGone()),
@@ -555,6 +556,7 @@ EVERY_EVENT: tuple[on.Event, ...] = (
     on.CalledOff("it compacted"),
     on.Moved(),
     on.Abandoned("all end"),
+    on.Resumed(),
     on.DocumentSealed(10.0, SEALED),
     on.DocumentFailed(10.0, "no"),
     on.PredecessorGone(),
@@ -588,6 +590,9 @@ def test_every_event_in_every_state_does_what_it_means_there_or_nothing(
     if isinstance(event, on.Abandoned) and not isinstance(state, Ended):
         assert after.state == Ended(Outcome.CANCELLED, "all end", before.document)
         assert commands == (do.Withdraw(),)
+    elif isinstance(event, on.Resumed):
+        again = replace(state, requested_at=None) if isinstance(state, Waiting) else state
+        assert (after.state, commands) == (again, entry(before))
     elif type(event) not in MEANT[type(state)]:
         assert (after, commands) == (before, ())
     assert from_record(to_record(after)) == after
@@ -625,12 +630,13 @@ def test_a_review_that_was_put_off_comes_back() -> None:
 
 
 def test_after_an_interruption_a_request_is_given_again_unless_it_arrived() -> None:
-    waiting = taken_up(at(Waiting(0.0, requested_at=1.0, tries=1)))
+    waiting, _ = advance(at(Waiting(0.0, requested_at=1.0, tries=1)), on.Resumed())
     again, commands = advance(waiting, WORKING)
     assert commands == (do.Request(),)
     arrived, _ = advance(waiting, replace(WORKING, delivered=True))
     assert isinstance(arrived.state, Documenting)
-    assert taken_up(at(Stopping(SEALED))) == at(Stopping(SEALED))
+    stopping = at(Stopping(SEALED))
+    assert advance(stopping, on.Resumed()) == (stopping, (do.EndPredecessor(),))
     assert again.state == Waiting(0.0, again.state.why, WORKING.now, 2, laid=True)  # type: ignore[union-attr]
 
 

@@ -25,7 +25,7 @@ from hypothesis.stateful import (
 
 from cockpit.core.handoff import commands as do
 from cockpit.core.handoff import events as on
-from cockpit.core.handoff.advance import Step, advance, begin, entry, rebased, taken_up
+from cockpit.core.handoff.advance import Step, advance, begin, entry, rebased
 from cockpit.core.handoff.record import from_record, to_record
 from cockpit.core.handoff.states import (
     Asked,
@@ -237,8 +237,8 @@ class Rules(RuleBasedStateMachine):
         if boot:
             held = rebased(held, self.now)
             self.given["Interrupt"] = 0
-        self.handoff = taken_up(held)
-        assert entry(self.handoff) == entry(held)
+        self.handoff, commands = advance(held, on.Resumed())
+        assert commands == entry(self.handoff) == entry(held)
 
     def _perform(self, command: do.Command, *, well: bool) -> on.Event | None:
         sealed = Document("/handoff.md", "c" * 64, "facts")

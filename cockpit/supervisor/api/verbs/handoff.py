@@ -9,7 +9,7 @@ from pathlib import Path
 from cockpit.config.same_paths import same_path
 from cockpit.core.errors import BadUsage, NotNow
 from cockpit.core.handoff.details import HeldBack
-from cockpit.core.handoff.events import Approved, Hurried, Turn
+from cockpit.core.handoff.events import Hurried, Turn
 from cockpit.core.handoff.events import Moved as MovedAway
 from cockpit.core.handoff.states import PHASES, Asked, Moving, Reviewing, is_revocable
 from cockpit.core.ids import NAME_PATTERN, model_name
@@ -99,7 +99,7 @@ class HandoffHandler:
                 return Done(
                     message=f"{why}. Allow it: cockpit approve {agent.name}", name=agent.name
                 )
-            await self._engine.apply(agent, Approved(now))
+            await self._engine.approve(agent, None, straight=False)
             if asked.now:
                 await self._engine.apply(agent, Hurried(now))
             message = f"Approved: handing off {agent.name}"
