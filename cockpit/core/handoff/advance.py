@@ -3,9 +3,9 @@
 Pure, and defined for every state and event. A test checks each invariant:
 
 - no path reaches `Stopping` without a sealed document;
-- no process is ended before `Stopping`; after that state, the handoff continues or reopens the
-  session;
-- a successor is started only after the process before it is known to have ended;
+- no process is ended before `Stopping`; after that state, the handoff starts a successor or reopens
+  the old session, unless the job continues on another machine;
+- a successor is started only after the end of the previous process was verified;
 - an event that has no meaning in a state changes nothing.
 
 The rules of each state are in `writing` and `swapping`.

@@ -1,7 +1,7 @@
 """Details stored beside a handoff's state: measurements, paths and reasons that no rule uses.
 
 Stored names never change: to rename an attribute, add its stored name to `_STORED`. Reading accepts
-what earlier versions wrote, and raises `ValueError` for anything else.
+data of earlier versions, ignores unknown names, and raises `ValueError` for invalid data.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class HandoffDetails:
     writers_failed: tuple[str, ...] = ()
     """The writers that failed, each with the reason."""
     writer_cost_usd: float = 0.0
-    """Cost of the copies of the session that wrote the document."""
+    """Cost of the session's copies that were asked to write the document, in US dollars."""
     tokens_before: int | None = None
     """Tokens in the old session's context when the session was ended."""
     tokens_after: int | None = None
@@ -74,9 +74,9 @@ class HandoffDetails:
     document_bytes: int | None = None
     """Size of the document that the successor got."""
     before: Before | None = None
-    """What the old session left, to compare the first turns of its successor with."""
+    """Facts of the old session, to compare with the successor's first turns."""
     first_turns: FirstTurns | None = None
-    """The result of checking the successor's first turns; None until they were checked."""
+    """The result of checking the successor's first turns; None before the check."""
     left: Leaving | None = None
     compacted: bool = False
     """The handoff was cancelled because the context was compacted."""
@@ -133,18 +133,21 @@ def _plain(value: Any) -> Any:
 
 
 def _held(stored: Any, names: Mapping[str, str]) -> dict[str, Any]:
-    """Return stored values by attribute; names of a newer version are ignored."""
+    """Return stored values by attribute; unknown names, from a newer version, are ignored."""
     if not isinstance(stored, dict):
         raise TypeError(f"{type(stored).__name__} instead of an object")
-    found = {name: stored[key] for name, key in names.items() if key in stored}
+    values = {name: stored[key] for name, key in names.items() if key in stored}
     return {
         name: tuple(map(str, value)) if isinstance(value, list) else value
-        for name, value in found.items()
+        for name, value in values.items()
     }
 
 
 def details_from_record(record: dict[str, Any]) -> HandoffDetails:
-    """Read stored details. Names of a newer version are ignored. Raises `ValueError`."""
+    """Read stored details. Unknown names, from a newer version, are ignored.
+
+    Raises `ValueError` for invalid data.
+    """
     known = {_STORED.get(field.name, field.name): field.name for field in fields(HandoffDetails)}
     values = {known[name]: value for name, value in record.items() if name in known}
     values = {name: value for name, value in values.items() if value is not None}

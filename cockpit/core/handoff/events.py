@@ -14,7 +14,7 @@ class Turn(StrEnum):
     WORKING = "working"
     IDLE = "idle"
     DIALOG = "dialog"
-    """A question to the user is open in the pane; cockpit does not type into it."""
+    """A question to the user is open in the pane; cockpit types nothing into the pane."""
     UNKNOWN = "unknown"
 
 
@@ -32,7 +32,8 @@ class Draft(StrEnum):
 class Observation:
     """An observation of the agent, sent after every change and at least every second.
 
-    Level-triggered: a repeated observation changes nothing, and the next one replaces a missed one.
+    Level-triggered: a repeated observation changes nothing, and a missed observation is replaced by
+    the next.
     """
 
     now: float
@@ -65,7 +66,7 @@ class Observation:
     successor_replied: bool = False
     """The successor's transcript has its first assistant message."""
     successor_dialog: bool = False
-    """A dialog is open in the successor's pane; its time limit is paused."""
+    """A dialog is open in the successor's pane; the time limit for the first reply is paused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +94,7 @@ class Hurried:
 
 @dataclass(frozen=True, slots=True)
 class Declined:
-    """The user refused."""
+    """The user refused or cancelled the handoff."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +117,7 @@ class CalledOff:
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """The new session on the other machine has replied, so the old one can be ended."""
+    """The new session on the other machine has replied, so the old session can be ended."""
 
 
 @dataclass(frozen=True, slots=True)

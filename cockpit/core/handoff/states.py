@@ -1,4 +1,4 @@
-"""The states of a handoff. Each has only the fields that it needs.
+"""The states of a handoff. Each state has only the fields that it needs.
 
 Times are monotonic seconds. `PHASES` has the name of each state for users.
 """
@@ -60,8 +60,8 @@ class Plan:
     """Maximum times that the agent is asked to correct its document before the next writer is
     tried."""
     move_to: str = ""
-    """The user's name for the machine on which the job continues; empty for this machine. In that
-    case, this machine starts no session."""
+    """The user's name for the machine on which the job continues; empty for this machine. For
+    another machine, no session is started here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +95,7 @@ class Waiting:
     laid: bool = False
     """The agent gets the request after its next tool call; the request was not pasted."""
     idle_since: float | None = None
-    """When the agent became idle while the request is pending; None if it is not idle."""
+    """When the agent became idle while the request is pending; None if the agent is not idle."""
     queued: bool = False
     """The handoff is waiting only for other handoffs."""
 
@@ -126,7 +126,7 @@ class Reviewing:
 
 @dataclass(frozen=True, slots=True)
 class Settling:
-    """The document is approved; the handoff waits for the end of the agent's turn."""
+    """The document needs no more review; the handoff waits for the end of the agent's turn."""
 
     document: Document
     since: float
@@ -144,7 +144,7 @@ class Settling:
     """When the context reached the force band or was compacted. From then on the turn may be
     interrupted, even if a compaction lowered the token count."""
     quiet_since: float | None = None
-    """Since when the agent of a job that moves has been idle; None while it works."""
+    """Since when the agent of a job that moves has been idle; None while the agent works."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +214,7 @@ class Ended:
     why: str = ""
     document: Document | None = None
     attempt: int = 0
-    """The number of the attempt that was confirmed, from 1; 0 if none was."""
+    """The number of the attempt that was confirmed, from 1; 0 if no attempt was confirmed."""
     compacted: bool = False
     """The handoff was cancelled because the context was compacted."""
 
@@ -245,7 +245,7 @@ PHASES: dict[type, Phase] = {
     Confirming: "confirming",
     Reviving: "starting",
 }
-"""The phase that users see; `Ended` has none."""
+"""The phase of each state, as users see it; `Ended` has no phase."""
 
 
 @dataclass(frozen=True, slots=True)

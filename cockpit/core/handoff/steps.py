@@ -1,7 +1,7 @@
 """Functions for the rules of all states: enter a state, stay, wait, end, start the next writer.
 
-`entry` returns the commands of a state when it is entered. A restarted supervisor performs them
-again: commands are idempotent, so nothing else has to be replayed.
+`entry` returns the commands for entering a state. A restarted supervisor runs these commands again:
+commands are idempotent, so nothing else has to be replayed.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ HURRY = 10.0
 
 
 def entry(handoff: Handoff) -> tuple[Command, ...]:
-    """Return the commands for entering a state; a restarted supervisor performs them again."""
+    """Return the commands for entering a state; a restarted supervisor runs them again."""
     match handoff.state:
         case Asked():
             return (Prepare(),)
@@ -71,7 +71,7 @@ def enter(handoff: Handoff, state: State) -> Step:
 
 
 def end(handoff: Handoff, outcome: Outcome, why: str = "", *extra: Command) -> Step:
-    """End the handoff. Its last state keeps a sealed document."""
+    """End the handoff. The final state keeps the sealed document, if there is one."""
     ended = Ended(outcome, why, handoff.document)
     return replace(handoff, state=ended), extra
 
@@ -95,7 +95,7 @@ def write(handoff: Handoff, writer: str, now: float, why: str = "") -> Step:
 
 
 def next_writer(handoff: Handoff, after: str, why: str, now: float, *extra: Command) -> Step:
-    """Start the next writer of the plan; the last one is always the facts writer.
+    """Start the next writer of the plan; the facts writer if none is left.
 
     `why` is the reason that the writer `after` failed.
     """
@@ -107,7 +107,7 @@ def next_writer(handoff: Handoff, after: str, why: str, now: float, *extra: Comm
 
 
 def wakes(state: Asked | Reviewing, seen: Observation) -> bool:
-    """Return whether a snooze is over, so that the user is asked again."""
+    """Return whether a snooze is over and the user must be asked again."""
     until, tokens = state.snoozed_until, state.snoozed_tokens
     grown = seen.tokens is not None and tokens is not None and seen.tokens >= tokens
     return (
@@ -123,7 +123,7 @@ def wait(handoff: Handoff, state: Waiting | Settling, why: str) -> Step:
 
 
 def queue(handoff: Handoff, state: Waiting, why: str) -> Step:
-    """Stay in the state until other handoffs have ended."""
+    """Stay in the state, and record that the handoff waits only for other handoffs."""
     return _stay(handoff, replace(state, why=why, queued=True))
 
 
@@ -132,7 +132,7 @@ def _stay(handoff: Handoff, state: Waiting | Settling) -> Step:
 
 
 def not_now(seen: Observation, *, boundary: bool) -> str | None:
-    """Return why the agent cannot be asked for the document now; None if it can.
+    """Return why the agent cannot be asked for the document now; None if the agent can be asked.
 
     With `boundary`, return why the agent's process cannot be ended now.
     """

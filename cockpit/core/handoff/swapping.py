@@ -70,7 +70,7 @@ transcript after it reports the end of the turn; later, that reply would cancel 
 
 
 def settling(handoff: Handoff, state: Settling, event: Event) -> Step:
-    """Handle an event after the approval, until the agent's turn has ended."""
+    """Handle an event while the handoff waits for the end of the agent's turn."""
     match event:
         case DocumentSealed(document=document) if state.refreshing:
             return _settled(handoff, document)
@@ -125,7 +125,7 @@ def _with_force(state: Settling, seen: Observation) -> Settling:
 
 
 def _unsettled(plan: Plan, state: Settling, seen: Observation) -> str | None:
-    """Return why the old process cannot be ended yet; None if it can.
+    """Return why the old process cannot be ended yet; None if the process can be ended.
 
     With `--now`, only the interrupted turn has to end.
     """
@@ -139,7 +139,7 @@ def _unsettled(plan: Plan, state: Settling, seen: Observation) -> str | None:
 
 
 def _interrupt_or_wait(handoff: Handoff, state: Settling, seen: Observation, why: str) -> Step:
-    """Ask the agent to end its turn; above the force threshold, interrupt it between two tools."""
+    """Ask the agent to end its turn; with `--now` or if `_may_interrupt`, interrupt the turn."""
     if seen.turn is not Turn.WORKING or state.interrupted_at is not None:
         return wait(handoff, state, why)
     if handoff.plan.now or _may_interrupt(handoff.plan, state, seen):
@@ -246,7 +246,7 @@ def confirming(handoff: Handoff, state: Confirming, event: Event) -> Step:
 
 
 def reviving(handoff: Handoff, state: Reviving, event: Event) -> Step:
-    """Handle an event while the old session is reopened; if that fails, so does the handoff."""
+    """Handle an event while the old session is reopened; if that fails, the handoff fails."""
     match event:
         case Started():
             return end(handoff, Outcome.REVIVED, state.why)

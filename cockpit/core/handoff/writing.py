@@ -1,8 +1,8 @@
 """The rules from the question to a sealed document: `Asked`, `Waiting` and `Documenting`.
 
 The request does not wait for the end of a turn, because an autonomous turn can last for hours. If
-the user sends a prompt before the request has arrived, the handoff is cancelled; after that, an
-automatic handoff gets a review.
+the user sends a prompt before the request has arrived, the handoff is cancelled. If the user sends
+a prompt while the agent writes the document, the user reviews the document.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ def _try_request(handoff: Handoff, state: Waiting, seen: Observation) -> Step:
         return next_writer(handoff, "agent", reason, seen.now)
     hurried = state.interrupted_at is not None and seen.now - state.interrupted_at > HURRY
     why = not_now(seen, boundary=False)
-    # An idle agent that did not get the first request is asked again instead.
+    # An idle agent that missed the first request is not given up here, but asked again.
     if plan.now and hurried and (why or seen.turn is Turn.WORKING):
         reason = "the agent could not be asked after the interrupt"
         return next_writer(handoff, "agent", reason, seen.now)
@@ -160,7 +160,7 @@ def _pending_reason(seen: Observation) -> str:
 
 
 def _await_delivery(handoff: Handoff, state: Waiting, seen: Observation) -> Step:
-    """Handle an observation of a pending request; repeat it if an idle agent ignores it."""
+    """Wait until a pending request arrives; repeat the request if an idle agent ignores it."""
     assert state.requested_at is not None
     waited = seen.now - state.requested_at
     if seen.turn is Turn.IDLE:
@@ -182,7 +182,7 @@ def _await_idle(handoff: Handoff, state: Waiting, seen: Observation) -> Step:
 
 
 def documenting(handoff: Handoff, state: Documenting, event: Event) -> Step:
-    """Handle an event while a writer writes; if the writer fails, try the next one."""
+    """Handle an event while a writer writes; if the writer fails, try the next writer."""
     match event:
         case DocumentSealed(now=now, document=document):
             if handoff.plan.review:
@@ -205,7 +205,7 @@ def documenting(handoff: Handoff, state: Documenting, event: Event) -> Step:
 
 
 def _observe_writing(handoff: Handoff, state: Documenting, seen: Observation) -> Step:
-    """Use the agent's draft if it is valid; ask again for a missing or invalid one."""
+    """Use the agent's draft if it is valid; if it is missing or invalid, ask the agent again."""
     if seen.user_prompted and not handoff.plan.review:
         # The user is at the keyboard, so the user reviews the document.
         handoff = replace(handoff, plan=replace(handoff.plan, review=True))
