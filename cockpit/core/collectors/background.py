@@ -48,7 +48,7 @@ class SubagentCollector:
         remember(self._subagents, tool.id, started, SUBAGENTS_KEPT)
 
     def finished(self, event: ToolFinished) -> None:
-        """Record a result or a notice, which names the subagent by its call or by its id."""
+        """Record a result or a notice, which has the id of the call or of the subagent."""
         for key in self._named_by(event):
             known = self._subagents[key]
             status = event.agent_status or ("failed" if event.failed else "completed")
@@ -81,7 +81,7 @@ class BackgroundCollector:
 
     @property
     def tasks(self) -> tuple[BackgroundTask, ...]:
-        """Oldest first."""
+        """The background tasks, oldest first."""
         return tuple(self._tasks.values())
 
     def called(self, tool: ToolUse) -> None:
@@ -90,10 +90,10 @@ class BackgroundCollector:
             remember_call(self._stopping, tool.id, str(named))
 
     def finished(self, event: ToolFinished, call: CallLine | None) -> None:
-        """Record a result. `call`: its call, if the main conversation made it."""
+        """Record a result. `call`: the call that returned it, if made by the main conversation."""
         if event.task_id and call is not None and call.name in _TYPES:
-            told = _kept(call.description), _kept(call.command)
-            task = BackgroundTask(event.task_id, _TYPES[call.name], *told, event.task_log)
+            texts = _kept(call.description), _kept(call.command)
+            task = BackgroundTask(event.task_id, _TYPES[call.name], *texts, event.task_log)
             remember(self._tasks, event.tool_use_id, task, TASKS_KEPT)
             if event.task_until is not None:
                 remember(self._limits, event.tool_use_id, event.task_until, TASKS_KEPT)
@@ -108,7 +108,7 @@ class BackgroundCollector:
             self._set_status(stopped, "stopped")
 
     def _ran(self, event: ToolFinished, call: CallLine) -> None:
-        """Record the jobs that a command left in the background, and those that it ended."""
+        """Record the jobs that a command left in the background, and the jobs that it ended."""
         started = shell_jobs(call.command)
         pid = printed_pid(call.command, f"{event.text}\n{event.tail}") if len(started) == 1 else ""
         for command in started:
@@ -123,13 +123,13 @@ class BackgroundCollector:
             self._set_status(f"pid {ended}", "stopped")
 
     def _forget_job(self, command: str) -> None:
-        """Remove an earlier job with the same command, which the new one replaces."""
+        """Remove an earlier job with the same command; a new job replaces the earlier one."""
         for key, task in [*self._tasks.items()]:
             if task.status == "unknown" and task.command == _kept(command):
                 del self._tasks[key]
 
     def passed(self, at: datetime | None) -> None:
-        """Record the time of a prompt: tasks that reached their limit before it have ended."""
+        """Record the time of a prompt. Tasks whose time limit was before the prompt have ended."""
         if at is None or not self._limits:
             return
         for key in [key for key, until in self._limits.items() if until < at]:

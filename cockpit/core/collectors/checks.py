@@ -17,8 +17,8 @@ COMMAND_KEPT = 500
 class _Run:
     """A finished check.
 
-    Its output is parsed on first use, because most runs are followed by another one of the same
-    kind.
+    The output is parsed only when `CheckCollector.checks` is read, because a later check of the
+    same kind usually replaces this one.
     """
 
     found: Found
@@ -59,9 +59,9 @@ class CheckCollector:
         if known is None or event.refused or event.interrupted or event.task_id:
             return
         command, found, edits = known
-        for one in found:
-            self._last.pop(one.kind, None)
-            self._last[one.kind] = _Run(one, command, event, turn, edits)
+        for check in found:
+            self._last.pop(check.kind, None)
+            self._last[check.kind] = _Run(check, command, event, turn, edits)
 
 
 def _check(run: _Run, edits: int) -> Check:

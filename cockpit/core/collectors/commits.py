@@ -13,12 +13,12 @@ from cockpit.core.session_commits import same_commit
 
 COMMITS_KEPT = 500
 LEFT_KEPT = 20
-"""Maximum resets and amendments that can be followed back."""
+"""Maximum resets and amendments whose removed commits are remembered."""
 _PRINTED = deferred_pattern(r"^\[([^\n]*?) ([0-9a-f]{7,64})\] ([^\n]*)", re.MULTILINE)
 _LOGGED = deferred_pattern(r"^(?:\* )?([0-9a-f]{7,64}) (?:\([^()\n]*\) )?([^\n]*)$", re.MULTILINE)
 _COMMAND = deferred_pattern(r"\bgit\b[^\n]*\b(?:commit|cherry-pick|revert)\b")
 _OTHER = deferred_pattern(r"\bgit\b[^\n;&|]*\b(?:reset|log|checkout|switch)\b")
-"""Matches commands whose output tells where the branch is, or which commits it has."""
+"""Matches commands whose output can show the branch, or the commits on the branch."""
 _RESET = deferred_pattern(
     r"\bgit\b[^\n;&|]*\breset((?:\s+--?[a-z][a-z-]*)*)"
     r"\s+(?:HEAD(?:~(\d{0,3})|(\^+))|([0-9a-f]{7,64})|[^\s;&|-][^\s;&|]*)(?=\s*(?:[;&|\n]|$))"
@@ -50,16 +50,17 @@ _SUBJECT = deferred_pattern(
 
 
 def commits(command: str) -> bool:
-    """Return whether a command makes, takes back or lists commits, or changes the branch."""
+    """Return whether a command makes, resets or lists commits, or switches the branch."""
     return "git" in command and (
         _COMMAND.search(command) is not None or _OTHER.search(command) is not None
     )
 
 
 class CommitCollector:
-    """Keeps the commits of the agent, its subagents, and the user's own in the CLI.
+    """Keeps the commits of the agent, of subagents, and of the user's shell commands in the CLI.
 
-    Commits that were amended or taken back leave, until the branch is reset to them again.
+    A commit that a reset or an amendment removes from the branch is removed here. A later reset to
+    such a commit adds it again.
     """
 
     __slots__ = ("_branch", "_by_user", "_commits", "_committing", "_elsewhere", "_left", "_quiet")
@@ -72,11 +73,11 @@ class CommitCollector:
         """The branch of the last commit that git printed."""
         self._quiet: dict[str, None] = {}
         self._by_user = ""
-        """The last command of the user in the CLI, if its output is about commits."""
+        """The user's previous shell command in the CLI, if its output can show commits."""
         self._elsewhere = False
-        """The branch was changed since the last commit, so no reset takes back commits."""
+        """The branch was switched after the last commit, so a reset removes no known commits."""
         self._left: deque[tuple[str, tuple[CommitMade, ...]]] = deque(maxlen=LEFT_KEPT)
-        """The commits that left together, with the hash of the commit before them."""
+        """The commits that each reset or amendment removed, with the hash of the commit before."""
 
     @property
     def commits(self) -> tuple[CommitMade, ...]:
@@ -113,7 +114,7 @@ class CommitCollector:
             remember(self._quiet, subject, None, COMMITS_KEPT)
 
     def shell(self, text: str) -> None:
-        """Record a shell command that the user ran in the CLI, or the output of the last one."""
+        """Record a shell command that the user ran in the CLI, or the previous command's output."""
         command, self._by_user = self._by_user, text[:8_000] if _BY_USER.match(text) else ""
         if not command:
             return
@@ -122,14 +123,14 @@ class CommitCollector:
         self._note(text, amends=_amends(command))
 
     def _moved(self, command: str, output: str) -> None:
-        """Record where the branch is after a command."""
+        """Record whether a command switched or reset the branch."""
         if "witch" in output and _SWITCHED.search(output) is not None:
             self._elsewhere = True
         if "reset" in command and (reset := _RESET.search(command)) is not None:
             self._reset(reset, output)
 
     def _reset(self, reset: re.Match[str], output: str) -> None:
-        """Take back the commits after the one to which the branch was reset, if it is known."""
+        """Remove the commits after the target of a reset, if the target is known."""
         if self._elsewhere:
             return
         now = _NOW_AT.search(output)
@@ -142,7 +143,7 @@ class CommitCollector:
             self._take_back(int(reset[2] or 1))
 
     def _is_at(self, target: str) -> bool:
-        """Reset the branch to a commit of the session, and return whether the commit is known."""
+        """Make a known commit the newest one, and return whether the commit is known."""
         known = [*self._commits]
         for at, hash_ in enumerate(known):
             if same_commit(hash_, target):
@@ -152,20 +153,20 @@ class CommitCollector:
             for at, made in enumerate(group):
                 if same_commit(made.hash, target):
                     self._take_back(len(known) - known.index(before) - 1 if before in known else 0)
-                    for one in group[: at + 1]:
-                        remember(self._commits, one.hash, one, COMMITS_KEPT)
-                        self._quiet.pop(one.subject, None)
+                    for restored in group[: at + 1]:
+                        remember(self._commits, restored.hash, restored, COMMITS_KEPT)
+                        self._quiet.pop(restored.subject, None)
                     return True
         return False
 
     def _take_back(self, count: int) -> None:
         hashes = [*self._commits]
         kept = hashes[:-count] if count else hashes
-        gone = tuple(self._commits.pop(hash_) for hash_ in hashes[len(kept) :])
-        if gone:
-            self._left.append((kept[-1] if kept else "", gone))
-        for made in gone:
-            # git can still have it: the branch may have had other commits.
+        removed = tuple(self._commits.pop(hash_) for hash_ in hashes[len(kept) :])
+        if removed:
+            self._left.append((kept[-1] if kept else "", removed))
+        for made in removed:
+            # git can still have this commit: other commits may have been on the branch after it.
             remember(self._quiet, made.subject, None, COMMITS_KEPT)
 
     def _listed(self, command: str, event: ToolFinished) -> None:
@@ -180,19 +181,19 @@ class CommitCollector:
 
     def _note(self, output: str, *, amends: bool = False) -> bool:
         """Record the commits that git printed, and return whether there are any."""
-        found = _PRINTED.findall(output)
-        for branch, hash_, subject in found:
+        printed = _PRINTED.findall(output)
+        for branch, hash_, subject in printed:
             if amends and branch == self._branch:
                 self._take_back(1)
             self._branch, self._elsewhere = branch, False
             remember(self._commits, hash_, CommitMade(hash_, subject.strip()), COMMITS_KEPT)
-        return bool(found)
+        return bool(printed)
 
 
 def _has_reset(reset: re.Match[str], output: str) -> bool:
     """Return whether the output shows that a reset of the user succeeded.
 
-    Empty output shows nothing: the error of a failed reset is not part of it.
+    Empty output proves nothing, because it does not contain the error of a failed reset.
     """
     if _NOW_AT.search(output) is not None:
         return True
@@ -204,7 +205,7 @@ def _amends(command: str) -> bool:
 
 
 def quiet_subject(command: str, output: str) -> str:
-    """Return the subject of a commit that a command made without saying so; empty if unknown.
+    """Return the subject of a commit that git did not print, from the command; empty if unknown.
 
     The command must have succeeded, and its output must name no commit.
     """
@@ -215,6 +216,6 @@ def quiet_subject(command: str, output: str) -> str:
 
 def _subject(command: str) -> str:
     """Return the first line of the message in a command; empty if the command does not have it."""
-    found = _SUBJECT.search(command)
-    subject = next(filter(None, found.groups()), "") if found else ""
+    match = _SUBJECT.search(command)
+    subject = next(filter(None, match.groups()), "") if match else ""
     return subject.strip()[:500]

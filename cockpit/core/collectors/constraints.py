@@ -9,11 +9,11 @@ from cockpit.core.standing_orders import standing_orders
 CONSTRAINTS_KEPT = 40
 """Maximum sentences of one session; the newest are kept."""
 OF_ONE_PROMPT = 12
-"""Maximum sentences of one prompt: a prompt with more is a document."""
+"""Maximum sentences of one prompt; a prompt with more orders is probably a document."""
 
 
 class ConstraintCollector:
-    """Keeps each sentence once, with the turn in which the user said it last."""
+    """Keeps each sentence once, with the latest turn in which the user wrote the sentence."""
 
     __slots__ = ("_constraints",)
 

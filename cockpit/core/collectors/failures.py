@@ -81,7 +81,7 @@ class FailureCollector:
 
     @property
     def failures(self) -> tuple[Failure, ...]:
-        """Oldest first."""
+        """The failures, oldest first."""
         return tuple(failure for _, _, failure in self._failures)
 
     def replied(self, message: str) -> None:
@@ -115,8 +115,9 @@ class FailureCollector:
         if event.refused or event.interrupted or not error or not argument:
             return
         call = str(known)
-        for kept in [one for one in self._failures if one[2].call == call and not one[2].worked]:
-            self._failures.remove(kept)
+        for entry in [*self._failures]:
+            if entry[2].call == call and not entry[2].worked:
+                self._failures.remove(entry)
         key = _key(name, argument)
         if key:
             self._between = ""
@@ -128,13 +129,13 @@ class FailureCollector:
                 again = before == argument and key.startswith("Bash ")
                 after = self._between if again else ""
                 if call == failure.call and not again and key.startswith("Bash "):
-                    # Only what is left out of the line is different: an `export` or a `cd`.
+                    # The calls differ only in a part that a line leaves out: an `export` or a `cd`.
                     call = f"Bash {safe_line(' '.join(argument.split()), ERROR_KEPT)}"
                 self._failures[at] = key, before, replace(failure, worked=call, after=after)
 
 
 def _same_check(failed: str, worked: str) -> bool:
-    """Return whether a command can be the one that worked: a failed lint is not a later build."""
+    """Return whether a later command runs all kinds of checks (tests, lint) of a failed command."""
     kinds = {found.kind for found in checks_in(failed)}
     return not kinds or kinds <= {found.kind for found in checks_in(worked)}
 
@@ -142,7 +143,7 @@ def _same_check(failed: str, worked: str) -> bool:
 def first_error(output: str) -> str:
     """Return the first line that looks like an error; else the first line."""
     text = without_escapes(_TAGS.sub("", output))
-    text = text[found.end() :] if (found := _STATUS.match(text)) else text
+    text = text[status.end() :] if (status := _STATUS.match(text)) else text
     lines = [line for line in text.split("\n") if line.strip()]
     telling = (line for line in lines if _SAYS_ERROR.search(line) and not _EMPTY_TRACE.match(line))
     return safe_line(next(telling, lines[0] if lines else "").strip(), ERROR_KEPT)
@@ -157,7 +158,10 @@ def _changes(name: str, argument: str) -> bool:
 
 
 def _key(name: str, argument: str) -> str:
-    """Return a key that is equal for calls that do the same; empty if unknown."""
+    """Return a key for calls that do the same: the shell program, or the tool and its argument.
+
+    Empty for a shell command whose program is unknown.
+    """
     if name == "Bash":
         program = program_of(argument)
         return f"Bash {program}" if program else ""

@@ -31,21 +31,21 @@ def changed_path(tool: ToolUse) -> str:
 
 
 def is_scratch(path: str, root: str | None) -> bool:
-    """Return whether a file is temporary: outside the worktree, in a folder for such files.
+    """Return whether a file is outside the worktree, in a folder for temporary files.
 
-    Without a known worktree, no file is.
+    False if the worktree is unknown.
     """
     outside = root is not None and not path.startswith(f"{root.rstrip('/')}/")
     return outside and _SCRATCH.match(path) is not None
 
 
 def is_draft(path: str) -> bool:
-    """Return whether a file is the draft of a handoff document, which is no work of the job."""
+    """Return whether a file is the draft of a handoff document."""
     return _DRAFT.fullmatch(path) is not None
 
 
 class FileCollector:
-    """Keeps paths as the agent wrote them."""
+    """Keeps the files that were changed and read, with their paths as the agent wrote them."""
 
     __slots__ = ("_changed", "_editing", "_files", "_instructions", "_reads")
 

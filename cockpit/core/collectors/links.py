@@ -29,10 +29,10 @@ _TOLD = deferred_pattern(
     r"^[✓✔!] .{0,60}?\b(?:issue|pull request|merge request) (?:([\w.-]+/[\w.-]+))?[#!](\d{1,9})\b",
     re.I | re.M,
 )
-"""What `gh` prints: `✓ Closed issue owner/name#7 (Title)`."""
+"""Matches a result that `gh` prints: `✓ Closed issue owner/name#7 (Title)`."""
 _DONE = deferred_pattern(r"^[✓✔] |\balready (?:closed|merged|open)\b", re.M)
 _LATER = deferred_pattern(r"\s--(?:auto|disable-auto|help|when-pipeline-succeeds)\b")
-"""Options with which `merge` does not merge now."""
+"""Matches options with which `merge` does not merge at once."""
 _STATE = deferred_pattern(
     r"""(?:"state"\s*:\s*"|^state:\s*)(OPEN|MERGED|CLOSED|DRAFT)\b""", re.I | re.M
 )
@@ -77,20 +77,20 @@ class LinkCollector:
         if command is None or event.failed:
             return
         output = f"{event.text}\n{event.tail}"
-        found = parts(command)
-        done = [(part, one) for part in found if (one := _COMMAND.search(part.text)) is not None]
-        if not done:  # a tool that makes one
+        pieces = parts(command)
+        calls = [(part, call) for part in pieces if (call := _COMMAND.search(part.text))]
+        if not calls:  # a tool that creates a pull request or an issue
             self._made("", output)
-        for part, one in done:
-            after = found[found.index(part) :]
-            succeeded = all(each.joined in ("&&", "") for each in after) or _DONE.search(output)
-            if one[2] in ("create", "new"):
+        for part, call in calls:
+            after = pieces[pieces.index(part) :]
+            succeeded = all(piece.joined in ("&&", "") for piece in after) or _DONE.search(output)
+            if call[2] in ("create", "new"):
                 self._made(part.text, output)
-            elif one[2] in _AFTER and succeeded and not _LATER.search(part.text):
-                undone = one[2] == "ready" and "--undo" in part.text
-                self._set_state(part.text, output, "draft" if undone else _AFTER[one[2]])
-            elif one[2] == "view" and (told := _STATE.search(event.text)) is not None:
-                self._set_state(part.text, output, told[1].lower())
+            elif call[2] in _AFTER and succeeded and not _LATER.search(part.text):
+                undone = call[2] == "ready" and "--undo" in part.text
+                self._set_state(part.text, output, "draft" if undone else _AFTER[call[2]])
+            elif call[2] == "view" and (state := _STATE.search(event.text)) is not None:
+                self._set_state(part.text, output, state[1].lower())
 
     def linked(self, event: PullRequestLinked) -> None:
         """Record the pull request that the CLI connected with the session."""
@@ -105,7 +105,7 @@ class LinkCollector:
             self._note(_link(found), state)
 
     def _note(self, link: Link, state: str) -> None:
-        known = next((one for one in self._links.values() if _same(one, link)), None)
+        known = next((kept for kept in self._links.values() if _same(kept, link)), None)
         if known is not None:
             state = state or known.state
             link = (
@@ -116,7 +116,7 @@ class LinkCollector:
         remember(self._links, _key(link), replace(link, state=state), LINKS_KEPT)
 
     def _set_state(self, command: str, output: str, state: str) -> None:
-        """Note the state of the link that a command names; of the only one if it names none."""
+        """Record the state of the link that a command names, else of the only link of that kind."""
         kind: Literal["issue", "pull_request"] = (
             "issue" if re.search(r"\b(?:gh|glab|tea) +issue", command) else "pull_request"
         )
@@ -135,7 +135,7 @@ def _key(link: Link) -> str:
 
 
 def _same(known: Link, link: Link) -> bool:
-    """Return whether both are the same one; a number without a repository is of any."""
+    """Return whether both are the same pull request or issue; no repository matches any."""
     if known.url and link.url:
         return known.url == link.url
     alike = not known.repository or not link.repository or known.repository == link.repository
@@ -145,16 +145,16 @@ def _same(known: Link, link: Link) -> bool:
 def _named(command: str, output: str) -> tuple[int | None, str]:
     """Return the number and the repository that a command names, or its output.
 
-    The branch or address that a command can name instead is no number.
+    A command can name a branch or a URL instead of a number; then the number comes from the output.
     """
     bare = _QUOTED.sub(" ", command)
     number = next(iter(_NUMBER.findall(bare[_COMMAND.search(bare).end() :])), None)  # type: ignore[union-attr]
-    told = _TOLD.search(output)
+    result = _TOLD.search(output)
     given = _GIVEN.search(bare)
-    if number is None and told is not None:
-        number = told[2]
-    said = told[1] if told is not None and told[2] == number else ""
-    return int(number) if number else None, given[1] if given is not None else said or ""
+    if number is None and result is not None:
+        number = result[2]
+    repository = result[1] if result is not None and result[2] == number else ""
+    return int(number) if number else None, given[1] if given is not None else repository or ""
 
 
 def _link(found: re.Match[str]) -> Link:

@@ -16,7 +16,7 @@ _PLAN_FILE = re.compile(r"/\.claude/plans/[^/]+\.md$")
 
 
 class PlanCollector:
-    """Keeps the last plan."""
+    """Keeps the latest plan."""
 
     __slots__ = ("_asked", "_before", "_plan", "_writing")
 

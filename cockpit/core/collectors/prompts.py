@@ -1,4 +1,4 @@
-"""Collect the user's prompts of a session, and the goal that the first of them states."""
+"""Collect the user's prompts of a session, and the goal that the first prompt states."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PROMPT_KEPT = 20_000
 """Maximum characters of one of the last prompts."""
 EARLIER_KEPT = 60
 EARLIER_KEPT_OF_ONE = 300
-"""Maximum characters of an earlier prompt: what a pattern for orders misses is in its beginning."""
+"""Maximum characters of an earlier prompt; an order that no pattern matches is often in these."""
 
 
 class PromptCollector:
@@ -36,12 +36,12 @@ class PromptCollector:
 
     @property
     def goal(self) -> str | None:
-        """The first prompt; if it names prompt files or a handoff document, the goal in these."""
+        """The first prompt, or the goal in the prompt files or handoff document that it names."""
         return self._goal
 
     @property
     def prompts(self) -> tuple[Prompt, ...]:
-        """The last prompts, without cockpit's sentence that names files of unknown content."""
+        """The last prompts. A sentence that names prompt files of unknown content is left out."""
         return tuple(prompt for prompt in self._prompts if not prompt_files(prompt.text))
 
     @property
@@ -71,7 +71,7 @@ class PromptCollector:
     def interrupted(self, *, worked: bool) -> None:
         """Record that the user pressed Esc.
 
-        A goal before any work is replaced by the next prompt.
+        If the agent has not worked yet, the next prompt replaces the goal.
         """
         self._interrupted = self._goal is not None and not worked
 
@@ -88,7 +88,7 @@ class PromptCollector:
             self._goal = quoted_goal(prompt) or prompt
 
     def document_shown(self, event: DocumentShown) -> None:
-        """Take the goal of a handoff document that the first prompt names."""
+        """Use the goal of a handoff document that the first prompt names."""
         name = event.path.replace("\\", "/").rpartition("/")[2]
         if self._goal is None or not name or name.casefold() not in self._goal.casefold():
             return
@@ -102,7 +102,10 @@ class PromptCollector:
         self._interrupted = False
 
     def _replace_first(self, text: str) -> None:
-        """Replace the sentence that names the files. A continuation is not the user's prompt."""
+        """Replace the sentence that names the prompt files with their text.
+
+        A continuation is not the user's prompt, so it is removed instead.
+        """
         first = self._prompts.popleft()
         if not is_continuation(text):
             kept = cut_at_word(text, PROMPT_KEPT)

@@ -34,7 +34,7 @@ class QuestionCollector:
         return tuple(self._refusals)
 
     def finished(self, event: ToolFinished, turn: int, call: CallLine | None) -> None:
-        """Record a result. `call`: its call, if the main conversation made it."""
+        """Record a result. `call`: the call that returned it, if made by the main conversation."""
         asked = call is not None and call.name == ASKING_TOOL
         for question, answer in (
             event.answers if asked else ()

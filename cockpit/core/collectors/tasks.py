@@ -16,13 +16,13 @@ _LISTED = re.compile(
     r"#(\d{1,6}) \[([a-z_]{1,20})\] (.*?)(?: \([^()]{1,60}\))?(?: \[blocked by [#0-9, ]+\])?$"
 )
 TASK_TOOLS = frozenset({"TaskCreate", "TaskList", "TaskUpdate"})
-"""Tools that change or print the list, and whose result says with what success."""
+"""Tools that change or print the list of tasks. Only the result says whether the call succeeded."""
 _NONE_LISTED = "No tasks found"
 _MADE = re.compile(r"Task #(\S+) created")
 
 
 class TaskCollector:
-    """Keeps the todo list as last written or printed."""
+    """Keeps the latest todo list that the agent wrote or the CLI printed."""
 
     __slots__ = ("_before", "_creating", "_listing", "_tasks", "_todos", "_updating")
 
@@ -36,7 +36,7 @@ class TaskCollector:
 
     @property
     def todos(self) -> tuple[Todo, ...]:
-        """The list; tasks are in the order of their ids."""
+        """The todo list; tasks are in the order of their ids."""
         if self._todos is not None:
             return self._todos
         numbered = sorted(self._tasks.items(), key=lambda kept: (len(kept[0]), kept[0]))
@@ -55,7 +55,7 @@ class TaskCollector:
                 remember_call(self._listing, tool.id, None)
 
     def finished(self, event: ToolFinished) -> None:
-        """Record a result. A failed call changed nothing."""
+        """Record a result. The change of a failed call is undone."""
         before = self._before.pop(event.tool_use_id, self._todos)
         if event.failed:
             self._todos = before
@@ -76,7 +76,7 @@ class TaskCollector:
             self._read_list(event)
 
     def recorded(self, event: TodosRecorded) -> None:
-        """Use the list of which the CLI reminded the model."""
+        """Use the list in a reminder that the CLI gave to the model."""
         items = event.items[:TODOS_KEPT]
         if event.numbered:
             self._todos = None
@@ -118,6 +118,6 @@ class TaskCollector:
             return
         if text == _NONE_LISTED:
             self._tasks.clear()
-        for one in matches:
-            if one is not None and (one[1] in self._tasks or len(self._tasks) < TODOS_KEPT):
-                self._tasks[one[1]] = Todo(one[3], one[2])
+        for match in matches:
+            if match is not None and (match[1] in self._tasks or len(self._tasks) < TODOS_KEPT):
+                self._tasks[match[1]] = Todo(match[3], match[2])

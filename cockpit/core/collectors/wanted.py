@@ -1,6 +1,6 @@
-"""Decide which tool calls have a result from which facts are read.
+"""Decide whether facts come from the result of a tool call.
 
-A reader that skims a transcript parses only these results, and failed ones.
+A reader that skims a transcript parses only the results that contain facts, and failed results.
 """
 
 from __future__ import annotations
@@ -23,16 +23,19 @@ _ALWAYS = frozenset(
 
 
 class Awaited(NamedTuple):
-    """A call whose result matters even if the call succeeded."""
+    """The facts that come from the result of a call, even if the call succeeded."""
 
     checks: tuple[str, ...]
-    """The kinds of checks that it runs."""
+    """The kinds of checks that the call runs."""
     only_checks: bool
-    """The result matters for nothing else, so of several that succeeded only the last matters."""
+    """Whether only facts about checks come from the result.
+
+    Then a reader needs only the last of several successful calls.
+    """
 
 
 class Purpose(NamedTuple):
-    """What a command does of which there are facts."""
+    """Which kinds of facts a command can produce."""
 
     checks: bool
     commits: bool
@@ -47,7 +50,10 @@ _CHANGING = frozenset({"Edit", "MultiEdit", "NotebookEdit", "Write"})
 
 @lru_cache(maxsize=64)
 def purpose_of(command: str) -> Purpose:
-    """Return what a command does. Cached, because several readers ask about the same call."""
+    """Return which kinds of facts a command can produce.
+
+    Cached, because several readers ask about the same call.
+    """
     kinds = tuple(found.kind for found in checks_in(command))
     makes_commit, about_links = commits(command), works_on_links(command)
     jobs = bool(shell_jobs(command) or ended_pids(command))
@@ -57,7 +63,7 @@ def purpose_of(command: str) -> Purpose:
 
 
 def awaited(tool: ToolUse) -> Awaited | None:
-    """Return what the result of a call matters for; None if only a failure matters."""
+    """Return which facts come from the result of this call; None if only a failed one is read."""
     name = tool.name
     if name == "Bash":
         command = tool.input.get("command")
