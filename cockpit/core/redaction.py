@@ -76,7 +76,7 @@ class Redacted:
 
 
 class Redactor:
-    """Finds known secrets and all shapes. Immutable, so it can be shared."""
+    """Replaces secrets in text: known values, and credentials by their shape. Immutable."""
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         self._known_values = KnownValues(secrets)
@@ -92,7 +92,7 @@ class Redactor:
         return Redacted(text, count)
 
     def findings(self, text: str) -> list[Finding]:
-        """Return the secrets in order, without overlaps and without those inside markers."""
+        """Return the secrets in order, without overlaps. Secrets inside markers are left out."""
         spans = self._everything(text)
         markers = [marker.span() for marker in _MARKER.finditer(text)]
         return [
@@ -102,7 +102,7 @@ class Redactor:
         ]
 
     def without_known(self, text: str) -> str:
-        """Replace known secrets only, not shapes. Used for text that is only stored."""
+        """Replace known values only, not shapes. For text that is stored and never sent."""
         out: list[str] = []
         at = 0
         for start, end, kind in _merged(list(self._known(text))):
@@ -115,9 +115,9 @@ class Redactor:
         count = at = 0
         for marker in [*_MARKER.finditer(text), None]:
             end = marker.start() if marker else len(text)
-            piece, found = self._replaced(text[at:end])
+            piece, replaced = self._replaced(text[at:end])
             out += [piece, marker[0] if marker else ""]
-            count += found
+            count += replaced
             at = marker.end() if marker else end
         return "".join(out), count
 
@@ -188,9 +188,9 @@ def _is_strong(name: str) -> bool:
     return bool(_STRONG_WORD.search(name) or _STRONG_END.search(name))
 
 
-def _merged(found: list[tuple[int, int, str]]) -> list[tuple[int, int, str]]:
-    spans: list[tuple[int, int, str]] = []
-    for start, end, kind in sorted(found, key=lambda span: (span[0], -span[1])):
+def _merged(findings: list[Finding]) -> list[Finding]:
+    spans: list[Finding] = []
+    for start, end, kind in sorted(findings, key=lambda span: (span[0], -span[1])):
         if spans and start < spans[-1][1]:
             first, before, name = spans[-1]
             spans[-1] = (first, max(before, end), name)

@@ -34,7 +34,7 @@ class Program:
     """(word, number): the secret is the number-th plain argument after the word, or after the
     program's name if the word is empty."""
     needs: str = ""
-    """A word that the command must contain to have a secret."""
+    """A text that the command must contain; without the text, no argument counts as a secret."""
 
 
 def _program(names: str, **how: object) -> dict[str, Program]:
@@ -133,15 +133,15 @@ _END = deferred_pattern(r"[\n|;│]|&&|\\\\[nr]")
 _WORD = deferred_pattern(r"[^\s\"'`\\\\]+")
 _NAMES = {name.encode(): name for name in PROGRAMS}
 _LONGER_NAME = deferred_pattern(r"(?<!\\)(?<!\[\d\d)(?<!\[\d)(?:[A-Za-z0-9_.]|[A-Za-z0-9_.)]-)\Z")
-"""Text before a name that makes the name part of a longer word. The letter of an escaped line end
-or colour, and the sign of a diff, do not."""
+"""Matches text before a name that makes the name the end of a longer word. Does not match the letter
+of an escaped line end or of a colour code, or the sign of a diff."""
 MOST_PROGRAMS = 3
 """Maximum programs of one command that are checked, as in `sudo docker exec db mysql`."""
 _Word = tuple[int, str]
 
 
 def command_secrets(text: str, folded: str, words_in_text: Words) -> Iterator[Span]:
-    """Yield start, end and kind of each secret.
+    """Yield start, end and kind of each secret in the command lines of a text.
 
     `folded` is the text in lower case, of the same length.
     """
@@ -181,7 +181,7 @@ def _values(program: Program, words: list[_Word]) -> Iterator[_Word]:
             yield begin, value
         for prefix in program.glued:
             if word == prefix and next_at == at + len(word) + 1 and prefix not in program.options:
-                yield next_at, next_word  # only a quote is between them
+                yield next_at, next_word  # only a quote is between option and value
             elif word.startswith(prefix):
                 yield at + len(prefix), word[len(prefix) :]
     yield from _arguments(program, words)

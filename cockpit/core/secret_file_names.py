@@ -21,7 +21,10 @@ _SECRET = re.compile(
 
 
 def is_secret_file(path: str) -> bool:
-    """Return whether a file of this path usually holds secrets; False for a public key."""
+    """Return whether a file of this path usually holds secrets.
+
+    False for public keys (`.pub`) and for examples (`.env.example`).
+    """
     name = path.rpartition("/")[2].lower()
     if name.endswith(".pub") or _EXAMPLE.search(name):
         return False

@@ -1,6 +1,6 @@
 # ruff: noqa: E501
-"""Find secrets by the format of their file or command, if no name is next to the secret: netrc,
-Kubernetes, HashiCorp's tools, Redis, PuTTY, signed URLs, password options.
+"""Find secrets without a name next to them, by the format of the file or command: netrc, Kubernetes,
+HashiCorp's tools, Redis, PuTTY, signed URLs, password options.
 
 Every expression is bounded, and is tried only where its first word occurs.
 """
@@ -25,7 +25,7 @@ _UUID = r"[0-9A-Fa-f]{8}-(?:[0-9A-Fa-f]{4}-){3}[0-9A-Fa-f]{12}"
 _WHOLE_UUID = deferred_pattern(_UUID)
 _QUOTE = r"\\{0,7}[\"'`]"
 _SPACE = r"(?:[ \t\r\n]|\\{1,4}[nrt])(?:[ \t\r\n+>│|]|\\{1,4}[nrt]|[0-9]{1,6}[→\t]){0,40}"
-"""The space between two words, including line ends with a number or a sign before the next line."""
+"""Matches the space between two words, including a line end with a number or sign after it."""
 _TEXT = r"[^\s\"'`\\│]"
 _VALUE = rf"(?P<s>{_TEXT}{{4,200}})"
 _OPTION = r"[^\n|;]{0,300}?[ ]"
@@ -167,7 +167,7 @@ _ALL_FORMS = (
         for word in ("mnemonic", "seed phrase", "seed_phrase", "recovery phrase")
     ),
 )  # fmt: skip
-"""Forms in source code and documents in which no name says that the value is a secret."""
+"""Forms of secrets in source code and documents that `core.secret_names` does not know."""
 _WORD_FORMS = [form for form in _ALL_FORMS if form.word.isascii() and form.word.isalpha()]
 """Forms that are tried only if the text contains the word as a whole word."""
 _FOREIGN_FORMS = [form for form in _ALL_FORMS if not form.word.isascii()]
@@ -206,11 +206,11 @@ LONGEST_BEFORE = 4_000
 def file_secrets(text: str, folded: str, words: Words) -> Iterator[Span]:
     """Yield start, end and kind of each secret.
 
-    `folded` is the text in lower case, of the same length; `words` are its words.
+    `folded` is the text in lower case, of the same length; `words` are the words of `folded`.
     """
     in_words = [form for form in _WORD_FORMS if form.word.encode() in words.each]
     foreign = () if text.isascii() else _FOREIGN_FORMS
-    joined = words.joined  # `may_hold` without its calls: most lines have none of these words
+    joined = words.joined  # `may_hold`, inlined for speed: most texts have none of these words
     there = [place for run, place in _BY_RUN if run in joined]
     for place in (*there, *in_words, *foreign):
         done = 0
@@ -258,7 +258,7 @@ def _is_named(name: str, value: str) -> bool:
 
 
 def _in_secret_objects(text: str, folded: str) -> Iterator[Span]:
-    """Yield the values of a Kubernetes Secret in YAML: base64 in `data:`, any in `stringData:`."""
+    """Yield the secret values of Kubernetes Secrets in YAML: `data:` in base64, and `stringData:`."""
     done = 0
     for at in sorted({at for word in _SECRET_OBJECTS for at in places(folded, word)}):
         if at <= done:

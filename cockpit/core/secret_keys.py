@@ -41,7 +41,7 @@ def key_blocks(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _start_of_key(text: str, floor: int, end: int) -> int:
-    """Find the start of a key whose first line is missing, by going back over its base64 lines."""
+    """Return the start of a key whose first line is missing: its first base64 line."""
     begin = end
     piece = text[floor:end]
     for match in reversed(list(_KEY_LINE.finditer(piece))):

@@ -185,7 +185,7 @@ KINDS = (
     _known("yandex access", "t1.{W:30}.{S:86}", "YC_TOKEN"),
     _known("openshift token", "sha256~{S:43}", "OPENSHIFT_TOKEN"),
     _known("clickhouse key", "4b1d{W:38!}", "CLICKHOUSE_SECRET"),
-    # Tools that keep secrets or build things.
+    # Secret managers, infrastructure and frameworks.
     _known("vault service", "hvs.{S:90}", "VAULT_TOKEN"),
     _known("vault batch", "hvb.{S:140}", "VAULT_BATCH_TOKEN"),
     _known("vault recovery", "hvr.{S:24}", "VAULT_RECOVERY_TOKEN"),
@@ -220,7 +220,7 @@ KINDS = (
     _named("jwt secret", "{S:64}", "JWT_SECRET", "JWT_SIGNING_KEY"),
     _named("etherscan key", "{Y:34}", "ETHERSCAN_API_KEY"),
     _named("ethereum key", "0x{h:64}", "PRIVATE_KEY", "DEPLOYER_PRIVATE_KEY"),
-    # Money.
+    # Payments.
     _known("stripe key", "{sk|rk}_{live|test|prod}_{W:24}", "STRIPE_SECRET_KEY", "STRIPE_API_KEY"),
     _known("stripe long key", "sk_live_51{W:97}", "STRIPE_SECRET_KEY"),
     _known("stripe webhook", "whsec_{B:32}", "STRIPE_WEBHOOK_SECRET"),
@@ -243,7 +243,7 @@ KINDS = (
     _named("coinbase secret", "{B:64}", "COINBASE_API_SECRET"),
     _named("binance secret", "{W:64}", "BINANCE_SECRET_KEY"),
     _named("kraken key", "{B:86}==", "KRAKEN_PRIVATE_KEY"),
-    # Messages.
+    # Messaging.
     _known("slack bot", "xoxb-{9:10-13}-{9:10-13}-{W:24}", "SLACK_BOT_TOKEN"),
     _known("slack user", "xoxp-{9:10-13}-{9:10-13}-{9:10-13}-{h:32}", "SLACK_USER_TOKEN"),
     _known("slack app", "xapp-1-{Y:11}-{9:13}-{h:64}", "SLACK_APP_TOKEN"),
@@ -270,7 +270,7 @@ KINDS = (
     _named("sparkpost key", "{h:40}", "SPARKPOST_API_KEY"),
     _named("vonage secret", "{W:16}", "VONAGE_API_SECRET"),
     _known("zapier webhook", "hooks.zapier.com/hooks/catch/<{9:8}/{w:7!}>"),
-    # Watching, data, product.
+    # Monitoring, data, products.
     _known("newrelic user", "NRAK-{Y:27}", "NEW_RELIC_API_KEY"),
     _known("newrelic insert", "NRII-{S:32}", "NEW_RELIC_INSERT_KEY"),
     _known("newrelic licence", "{h:36!}NRAL", "NEW_RELIC_LICENSE_KEY"),
@@ -512,4 +512,4 @@ PEM_KINDS = (
     "PGP ",
     "SSH2 ENCRYPTED ",
 )
-"""The words before `PRIVATE KEY` in a key block; each is a kind."""
+"""The words before `PRIVATE KEY` in a key block; each entry is a kind of secret."""

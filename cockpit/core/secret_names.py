@@ -1,4 +1,4 @@
-"""Decide from a name whether its value is a secret, and with which certainty."""
+"""Decide from a name whether the value is a secret, and how certain this is."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ ANCHORS = (
     "pass", "pwd", "secret", "token", "key", "auth", "cred", "salt", "cookie", "dsn", "session",
     "webhook", "psk", "_pat", "jwt", "connection", "pswd", "_pw", "identified",
 )  # fmt: skip
-"""Every name of a secret contains one of these strings, in any case."""
+"""Every name of a secret contains one of these strings, in upper or lower case."""
 
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _PASSWORDS = frozenset(
@@ -110,12 +110,15 @@ _SUFFIXES = frozenset(
 )
 """Words that may follow the word for a secret in a name, as in `token_prod`."""
 _ALONE = frozenset({"auth", "pass", "pw", "salt", "pat", "key", "identified"})
-"""Words that are too common: alone and in lower case they do not mark a secret."""
+"""Common words that do not mark a secret if they are the whole name, in lower case."""
 
 
 @lru_cache(maxsize=4096)
 def strength(name: str) -> Strength:
-    """Return the strength of a name in any form: `DB_PASSWORD`, `db-password`, `app.dbPassword`."""
+    """Return how certain it is that a name's value is a secret.
+
+    The name can have any form: `DB_PASSWORD`, `db-password`, `app.dbPassword`.
+    """
     words = [word.lower() for word in _WORDS.findall(name)]
     spelled = list(words)
     while len(words) > 1 and (words[-1].isdigit() or words[-1] in _SUFFIXES):

@@ -25,8 +25,8 @@ Span = tuple[int, int, str]
 LONGEST_NAME = 80
 LONGEST_VALUE = 400
 LONGEST_RUN = 64
-"""Maximum characters of a bare value that is searched for a secret; a longer one is skipped as a
-whole if it is not a secret itself."""
+"""Maximum characters of a value that is searched for further names; a longer value is skipped as a
+whole, so that no text is read twice."""
 
 _NAME_REST = deferred_pattern(r"[A-Za-z0-9_.-]{0,60}")
 _NAME_HEAD = deferred_pattern(r"[A-Za-z0-9_.-]{0,80}")
@@ -171,7 +171,7 @@ def _named(text: str, folded: str, words: Words) -> Iterator[Span]:
         while end > at and text[end - 1] in "-.":
             end -= 1
         between = _BETWEEN.match(text, end)
-        assert between is not None, "the expression can match nothing"
+        assert between is not None, "the expression matches an empty text too"
         span, is_secret = _value(text, at, end, between)
         if span is not None and is_secret:
             begin, done = span
@@ -318,7 +318,7 @@ def _authorized(text: str, folded: str) -> Iterator[Span]:
 
 
 def _in_cookies(text: str, folded: str) -> Iterator[Span]:
-    """Find cookies; overlapping parts are searched once, even if they contain the word often."""
+    """Yield secret cookies. Overlapping parts are read once, even if `cookie` occurs often."""
     judged = 0
     for begin, end, firsts in _cookie_runs(text, folded):
         for match in _COOKIE.finditer(text, begin, end):
@@ -327,16 +327,16 @@ def _in_cookies(text: str, folded: str) -> Iterator[Span]:
         for first in firsts:
             if first < judged:
                 continue  # inside a value that was already checked
-            found_first = _FIRST_COOKIE.match(text, first, end)
-            if found_first is None:
+            cookie = _FIRST_COOKIE.match(text, first, end)
+            if cookie is None:
                 continue
-            judged = found_first.end() if len(found_first["s"]) > LONGEST_RUN else judged
-            if is_random(found_first["s"]):
-                yield *found_first.span("s"), "cookie"
+            judged = cookie.end() if len(cookie["s"]) > LONGEST_RUN else judged
+            if is_random(cookie["s"]):
+                yield *cookie.span("s"), "cookie"
 
 
 def _cookie_runs(text: str, folded: str) -> Iterator[tuple[int, int, list[int]]]:
-    """Yield spans that may contain cookies, each with the positions of the first cookies in it."""
+    """Yield spans that may contain cookies, each with the positions of first cookies in it."""
     begin = end = stop = 0
     firsts: list[int] = []
     for at in places(folded, "cookie"):

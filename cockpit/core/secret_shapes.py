@@ -31,7 +31,7 @@ LONGEST_SAMPLE = 40
 
 def shaped_secrets(text: str, runs: str | None = None) -> Iterator[Span]:
     """Yield start, end and kind of each credential in a text; the spans may overlap."""
-    # The only letter whose lower case is longer, which would shift all positions after it.
+    # `İ` is the only letter whose lower case is longer, so it would shift all later positions.
     folded = text.replace("İ", "I").lower()
     shapes = _by_run(token_runs(text) if runs is None else runs)
     if shapes:
@@ -58,24 +58,24 @@ def url_passwords(value: str) -> Iterator[str]:
 
 
 def _by_run(searched: str) -> dict[str, list[Span]]:
-    found: dict[str, list[Span]] = {}
+    spans: dict[str, list[Span]] = {}
     begin = end = -1
     for start, stop, family in sorted(_by_shape(searched)):
         if start >= end:
             begin = searched.rfind("\n", max(end, 0), start) + 1 or max(end + 1, 0)
             end = searched.find("\n", start)
             end = end if end >= 0 else len(searched)
-        found.setdefault(searched[begin:end], []).append((start - begin, stop - begin, family))
-    return found
+        spans.setdefault(searched[begin:end], []).append((start - begin, stop - begin, family))
+    return spans
 
 
 def _by_shape(searched: str) -> Iterator[Span]:
     starts, by_start, inner = _rules()
     reached: dict[str, tuple[int, int]] = {}
-    for found in starts.finditer(searched):
-        for shape in by_start[found[0]]:
-            match = shape.rule.match(searched, found.start())
-            if match and not _is_sample(searched[found.start() : match.end() + LONGEST_SAMPLE]):
+    for start in starts.finditer(searched):
+        for shape in by_start[start[0]]:
+            match = shape.rule.match(searched, start.start())
+            if match and not _is_sample(searched[start.start() : match.end() + LONGEST_SAMPLE]):
                 yield _span(shape, match, searched, reached)
     for word, shape in inner:
         if word in searched:
@@ -138,7 +138,7 @@ def _rules() -> Rules:
             inner.append((_word_inside(kind), Shape(bounded, rest, kind.family)))
         for start in beginnings - {""}:
             by_start.setdefault(start, []).append(Shape(re.compile(rule), rest, kind.family))
-    # One beginning may be a prefix of another: then the rules of both are tried at the longer one.
+    # If one beginning is a prefix of a longer one, the rules of both are tried at the longer one.
     for start, rules in by_start.items():
         for other in by_start:
             if start != other and start.startswith(other):

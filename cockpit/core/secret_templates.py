@@ -78,7 +78,7 @@ _UUID_RUNS: tuple[tuple[Part, ...], ...] = (
 
 
 def expression(template: str) -> str:
-    """Convert a template to a regular expression. If the secret is only a part, it is group `s`.
+    """Convert a template to a regular expression; `<` and `>` become the group `s`.
 
     A run may be a quarter shorter than in the template, or half longer. A run at the end of a
     template may have any length: the expression ends at its shortest length, and `open_alphabet`

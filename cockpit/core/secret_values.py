@@ -61,7 +61,7 @@ _DATED = deferred_pattern(
 _UUID = deferred_pattern(r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _CHANGES = deferred_pattern(r"[A-Za-z](?=[0-9])|[0-9](?=[A-Za-z])")
 _SPELLED = deferred_pattern(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
-"""Parts of a word. In a word that a person wrote, the parts are longer."""
+"""Matches the parts of a name (`get`, `User`, `2`). Random text has shorter parts than a name."""
 _PIECES = deferred_pattern(r"[A-Za-z0-9]+")
 
 
@@ -78,7 +78,7 @@ def is_placeholder(value: str) -> bool:
 
 
 def is_random(value: str) -> bool:
-    """Return whether a value looks random: letters and digits without order."""
+    """Return whether a value looks random, such as a UUID or a mix of letters and digits."""
     if _UUID.fullmatch(value):
         return True
     if _DATED.fullmatch(value) or value.count(" ") > 0:

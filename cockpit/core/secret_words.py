@@ -18,8 +18,8 @@ _COLOUR = re.compile(rb"[0-9]{1,4}m(?=.)")
 class Words:
     """The set of words in a text.
 
-    A word that directly follows an escape sequence or a colour code is included a second time
-    without it.
+    A word that directly follows an escape (`\\n`) or a colour code is included with the rest of the
+    escape or code, and without.
     """
 
     each: frozenset[bytes]
@@ -31,7 +31,7 @@ class Words:
 
 
 def words_of(folded: str) -> Words:
-    """Collect the words of a text, which must be in lower case."""
+    """Return the words of a text, which must be in lower case."""
     words = set(folded.encode("latin-1", "replace").translate(_APART).split())
     shorter = [word[1:] for word in words if word[0] in _WRITTEN]
     for word in words:
