@@ -13,7 +13,7 @@ from cockpit.core.deferred_pattern import deferred_pattern
 from cockpit.core.safetext import cut_at_word
 
 _ESCAPES = deferred_pattern(
-    # A string sequence never spans another control byte, so that each byte is read once.
+    # A string sequence never spans another control byte, so each byte is read only once.
     r"(?:\x1b[\]PX^_]|[\x90\x98\x9d-\x9f])[^\x00-\x1f\x7f-\x9f]*(?:\x07|\x1b\\|\x9c)"
     r"|(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"
     r"|\x1b[ -/]*[0-~]"
@@ -50,7 +50,7 @@ def has_controls(text: str) -> bool:
 
 
 def one_line(text: str, limit: int = 200) -> str:
-    """Put the text on one line, cut at a word and with an ellipsis if it is longer than `limit`."""
+    """Return the text on one line; longer text is cut at a word, to `limit` with an ellipsis."""
     line = " ".join(plain(cut_at_word(text, limit * 8)).split())
     if len(line) <= limit and (line or len(text) <= limit * 8):
         return line
@@ -121,8 +121,8 @@ def heading(line: str) -> tuple[int, str] | None:
 def contained(body: str) -> str:
     """Make untrusted text safe inside one `##` section. Idempotent.
 
-    Headings of the first two levels become `###`, even underlined ones. An open fence is closed.
-    The start of raw HTML, which could hide the rest of the document, is escaped.
+    `#` and `##` headings become `###`; an underlined heading becomes a paragraph. An open fence is
+    closed. The start of raw HTML, which could hide the rest of the document, is escaped.
     """
     lines: list[str] = []
     for line, is_code in marked_lines(plain(body).strip("\n")):
@@ -136,7 +136,7 @@ def contained(body: str) -> str:
 
 
 def shortened(text: str, limit: int) -> str:
-    """Cut the text to `limit` characters at a line or word, with an ellipsis if it was cut."""
+    """Return the text; longer text is cut at a line or word, to `limit` with an ellipsis."""
     if len(text) <= limit:
         return text
     kept = text[: max(limit - 2, 0)]
@@ -151,9 +151,9 @@ def shortened(text: str, limit: int) -> str:
 
 
 def _contained_line(line: str, previous: str) -> list[str]:
-    found = heading(line)
-    if found is not None and found[0] < 3:
-        return [f"### {found[1]}".rstrip()]
+    level_and_title = heading(line)
+    if level_and_title is not None and level_and_title[0] < 3:
+        return [f"### {level_and_title[1]}".rstrip()]
     underline = _UNDERLINE.fullmatch(line)
     if underline is not None and previous.strip():
         return ["\\" + line.lstrip(" ")] if underline[1][0] == "=" else ["", line]

@@ -1,7 +1,7 @@
 """Count one session's tokens from the events of its transcript.
 
-Some events have the tokens in context; others only add to the usage. To read a session again from
-its start, create a new meter.
+Some events have the tokens in context; other events only add to the usage. To read a session again
+from its start, create a new meter.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Meter:
     def __init__(self) -> None:
         self.tokens: int | None = None
         """Tokens in context; None before the first reply, and after a compaction or a skipped reply
-        until the next one."""
+        until the next reply."""
         self.api_calls = 0
         """Number of the main agent's replies, each counted once."""
         self.compactions = 0
@@ -76,14 +76,14 @@ class Meter:
         self.peak = 0
         """The largest token count of the session, including before compactions."""
         self.skipped = 0
-        """Number of lines that are not records."""
+        """Number of lines that could not be read."""
         self._model: str | None = None
         self._identity: str | None = None
         self._suffixes: dict[str, str] = {}
         self._just_compacted = False
         self._last_bare: AssistantReplied | None = None
-        """The reply that was counted last, if it has no text and no tools. Counting the same object
-        again would change nothing."""
+        """The previous reply, if it has no text and no tools. Counting the same object again would
+        change nothing."""
         self._last_billed: Usage | None = None
         self._last_id: str | None = None
         self._counted_id: str | None = None
@@ -193,7 +193,7 @@ class Meter:
             self.api_calls += 1
             self._last_id = event.message_id
         elif event.message_id != self._last_id:
-            # A copied or late row of an earlier message: not the current context.
+            # A copied or late line of an earlier message does not show the current context.
             return
         self._model = event.model or self._model
         if (tokens := event.context.context) > 0:

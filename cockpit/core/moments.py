@@ -1,7 +1,7 @@
 """Hook events of a CLI in a common form: turns, dialogs, subagents, sessions.
 
-A runtime's adapter creates them from hooks. They have no timestamps; the receiver knows when each
-arrived.
+A runtime's adapter creates these events from hooks. The events have no timestamps; the receiver
+knows when each event arrived.
 """
 
 from __future__ import annotations
@@ -78,9 +78,9 @@ class DialogOpened:
     """The tool's input, complete; can have several lines."""
     body: str = ""
     """Everything that the user needs to read: the command, the change of a file, the plan, or the
-    questions. Empty if the CLI's hooks do not report it."""
+    questions. Empty if the CLI's hooks do not report this text."""
     asked_by: str = ""
-    """The tool that opened the dialog, in the words of `ToolUsed.tool`; empty if unknown."""
+    """The tool that opened the dialog, named as in `ToolUsed.tool`; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ class SubagentBegan:
     id: str
     type: str
     words: str = ""
-    """What the agent does now, if the CLI's transcript has the call only when it has ended."""
+    """The call in one line, if the CLI's transcript has a call only after the call has ended."""
 
 
 @dataclass(frozen=True, slots=True)

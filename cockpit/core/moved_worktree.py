@@ -8,7 +8,7 @@ from dataclasses import dataclass
 REFERENCES = "refs/cockpit/moved"
 """Prefix of the references that keep the commits of moved worktrees, on both machines.
 
-Never pushed or fetched.
+These references are never pushed or fetched.
 """
 OBJECT = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 _PART = re.compile(r"[a-z0-9-]{1,80}")
@@ -33,7 +33,7 @@ class WorktreeState:
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """A worktree as commits: the last one has its files, the parents are HEAD and the index."""
+    """A worktree as commits: `commit` has the files; its parents are HEAD and the staged files."""
 
     reference: str
     commit: str

@@ -3,15 +3,15 @@
 Each end first sends `GREETING`, then one zlib stream of frames: kind, stream number, length,
 payload. Numbers grow and are never reused. Each end closes its direction of a stream with one `END`
 or `RESET`. A sender may have at most `WINDOW` bytes of a stream that the receiver has not consumed
-(`STEP_WINDOW` of a stream to a step), so a slow reader delays only its own stream, and memory is
-bounded.
+(`STEP_WINDOW` in a stream to `cockpit move-step`), so a slow reader delays only its own stream, and
+memory is bounded.
 
 The peer is not trusted: each violation raises `Violation`, and the connection must be closed.
 Frames of an unknown kind are skipped, so that later versions can add kinds.
 
 The protocol is cockpit's own. HTTP/2 with the library h2 has frames and flow control, but
-compresses no bodies and takes 50 ms to load at each end, where `dial-stdio` loads the standard
-library only. The far end would still have to turn each stream into a connection to the socket,
+compresses no bodies and takes 50 ms to load at each end, while `dial-stdio` loads only the standard
+library. The far end would still have to turn each stream into a connection to the socket,
 whose server speaks HTTP/1.1.
 """
 
@@ -34,7 +34,7 @@ STEP = b"step"
 """Payload of an `OPEN` for a stream to `cockpit move-step`; without a payload, the stream is a
 connection to the supervisor."""
 STEP_WINDOW = 4_194_304
-"""`WINDOW` of a stream to a step, which carries files."""
+"""`WINDOW` of a stream to `cockpit move-step`, which carries files."""
 MOST_STREAMS = 128
 """Maximum open streams. Below the limit of one process's connections to the supervisor."""
 MOST_RESET = 1_024
@@ -69,7 +69,7 @@ _KINDS = {kind.value: kind for kind in Kind}
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A received `OPEN`, `DATA`, `END` or `RESET`. The payload of an `OPEN` is what it is for."""
+    """A received `OPEN`, `DATA`, `END` or `RESET`. The payload of an `OPEN` is empty or `STEP`."""
 
     kind: Kind
     stream: int
@@ -96,14 +96,14 @@ class Multiplexer:
     """One end of a connection. Does no input or output."""
 
     def __init__(self, *, opens: bool) -> None:
-        """Only the end that `opens` streams may send `OPEN`."""
+        """`opens`: whether this end opens the streams; then the peer must not send `OPEN`."""
         self._opens = opens
         self._streams: dict[int, _Stream] = {}
         self._reset: dict[int, int] = {}
         """Streams that this end has reset, with the bytes that the peer may still send."""
         self._last = 0
         self._noise = b""
-        """What arrived before the greeting, and of it; then only its beginning."""
+        """The bytes before the greeting; all received bytes until the greeting is complete."""
         self._is_greeted = False
         self._held = b""
         self._inflate = zlib.decompressobj()
@@ -120,13 +120,13 @@ class Multiplexer:
 
     @property
     def received(self) -> bytes:
-        """The text that arrived before the greeting, or instead of it, for an error message."""
+        """The first 200 bytes before the greeting, or instead of it, for an error message."""
         return self._noise[:200]
 
     def receive(self, block: bytes) -> Iterator[Frame]:
-        """Yield the frames that concern the caller. Must be read to its end.
+        """Process received bytes, and yield the frames that concern the caller.
 
-        Raises `Violation`.
+        The caller must read all frames. Raises `Violation`.
         """
         block = self._receive_greeting(block)
         while block:
@@ -248,8 +248,9 @@ class Multiplexer:
         return before + self._deflate.compress(frames) + self._deflate.flush(zlib.Z_SYNC_FLUSH)
 
     def open_stream(self, purpose: bytes = b"") -> int | None:
-        """Open a stream and return its number; None if too many are open.
+        """Open a stream and return its number.
 
+        Returns None if too many streams are open, or reset and not closed by the peer yet.
         `purpose`: `STEP`, or empty for a connection to the supervisor.
         """
         if len(self._streams) >= MOST_STREAMS or len(self._reset) >= MOST_RESET:
@@ -267,7 +268,7 @@ class Multiplexer:
         return min(state.may_send, LONGEST_FRAME)
 
     def send(self, stream: int, payload: bytes) -> None:
-        """Send at most `may_send` bytes."""
+        """Queue bytes to send; at most `may_send` bytes."""
         self._streams[stream].may_send -= len(payload)
         self._queue(Kind.DATA, stream, payload)
 
@@ -302,7 +303,7 @@ class Multiplexer:
             state.consumed = 0
 
     def ping(self) -> None:
-        """Ask the peer for a reply."""
+        """Queue a `PING`; the peer replies with a `PONG`."""
         self._queue(Kind.PING, 0)
 
     def _close_if_ended(self, stream: int, state: _Stream) -> None:

@@ -1,4 +1,4 @@
-"""Notifications to the user: messages for several events, quiet hours."""
+"""Notifications to the user: one message for several events, and quiet hours."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cockpit.core.safetext import safe_line
 TOGETHER = 10.0
 """Seconds during which events are collected into one message."""
 SHOWN = 20
-"""Maximum events in one message; for more events, the last line has the number of the others."""
+"""Maximum events that one message lists; its last line counts the events that are left out."""
 
 _QUIET = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)")
 _DAY = 24 * 60
@@ -30,7 +30,7 @@ def digest(texts: Sequence[str]) -> tuple[str, str]:
 def quiet_hours(text: str) -> tuple[int, int] | None:
     """Parse `22:00-07:00` to its two times, in minutes after midnight; None for empty text.
 
-    Raises `ValueError`.
+    Raises `ValueError` for any other text.
     """
     if not text:
         return None

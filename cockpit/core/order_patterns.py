@@ -1,7 +1,7 @@
-"""The patterns by which standing orders and corrections are told from other sentences.
+"""Regular expressions for standing orders, corrections and other sentences, in several languages.
 
-They are for sentences in lower case, in several languages, and are tried at the beginning of a
-sentence, of a word or of a clause.
+`standing_orders` matches them against sentences in lower case, at the beginning of the sentence, of
+a word or of a clause; East Asian expressions anywhere.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ ORDERS = (
     r"^никогда\s+не\s+(?!\w+(?:т|л|ла|ли|ло|ю|у)\b)\w|\b(?:никогда\s+\w+ть|отныне|впредь|обязательно|ни\s+в\s+коем\s+случае)\b"
     r"|\bне\s+(?:надо|нужно|используй|трогай|делай|меняй|удаляй|коммить|пиши|добавляй)\w*\b"
     r"|\bтолько\s+не\b|\bя\s+(?:же\s+)?сказал\w*\b",
-    # Forms of any verb or noun, by language: what is forbidden, what stays, whose task it is
+    # General forms, by language: prohibitions, things to keep, tasks of the user
     r"(?:^|[,;:–—-]\s*|\b(?:and|but|so|please|kindly)\s+)no\s+(?:(?:more|new)\s+)?(?!idea\b|clue\b|problem"
     r"|worr|bother|rush\b|hurry\b|thanks\b|matter\b|wonder\b|luck\b|doubt\b|response|output|errors?\b|results?\b"
     r"|one\b|its\b|it\b|thats\b|that\b|need\b|way\b|longer\b|funciona|queda|tengo\b|hay\b|entiendo|aparece|encuentr|carga\b|sale\b|puedo|veo\b)[a-z]{3}",
@@ -126,7 +126,7 @@ ORDERS = (
     # Polish
     r"\bod\s+teraz\b|(?:^|[,;:–—-]\s*|\b(?:i|ale|proszę)\s+)(?:nigdy\s+)?nie\s+(?:\w+j(?:cie)?|rób|pisz|usuń|zmień|twórz|kasuj)\b"
     r"|\bzawsze\s+\w+j(?:cie)?\b|^\w+j(?:cie)?\s+(?:tylko|zawsze|wyłącznie)\b|\bnie\s+wolno\b|\bnależy\b|\b(?:muszą|musisz)\s+\w",
-    # What stays as it is, and how a thing is done: verbs of keeping, and nouns without an article
+    # Verbs of keeping, and `use` with a noun without an article
     r"(?:^|[,;:–—-]\s*|\b(?:please|bitte)\s+)(?:stay\s+(?:away|out|off|on|in|within|with)|treat|pin|preserve|respect|adhere\s+to|conform\s+to"
     r"|behalt|belass|behandel|respektier|halte?\s+(?:dich|die|den|das|alle)|garde[zr]?|conserve[zr]?|respecte[zr]?|laisse[zr]?|mant[ée]n(?:ga)?|conserva"
     r"|respeta|respete|mantieni|rispetta|resta|lascia\s+(?:stare|\w+\s+\w+\s+com)|mantenha|mantém|respeite|houd|blijf|bewaar|trzymaj|zachowaj|zostaw"
@@ -139,7 +139,7 @@ ORDERS = (
     r"^ich\s+(?:will|möchte)\s.*\bjede\w*\s|^je\s+veux\s+.*\b(?:chaque|tous|toutes|aucun\w*)\b|^quiero\s.*\b(?:todo\w*|toda\w*|cada)\b|\bso\s+lassen\b"
     r"|\bgehör(?:t|en)\s+(?:nach|in|unter|zu)\s|\bsans\s+mon\s|\bsem\s+(?:minha|meu|a\s+minha|o\s+meu)\s|\bsenza\s+(?:il\s+mio|la\s+mia|chiedere)\b"
     r"|\bzonder\s+(?:mijn|te\s+vragen)\b|\bbez\s+(?:mojej|mojego|pytania)\b|\bбез\s+(?:моего|моей|спроса)\b",
-    # One program and not another, what is always so in a project, and what the user does not want
+    # One program instead of another, rules of a project, and things that the user does not want
     r"(?:^|[,;:–—-]\s*|\b(?:so|and|please|just|then)\s+)(?:call|run|take|import|invoke|go\s+through)\s+\S.{0,60}?"
     r"\s(?:instead\s+of|rather\s+than|and\s+not)\b"
     r"|^(?:here|in\s+(?:this|our)\s+(?:repo(?:sitory)?|project|code\s?base|monorepo))\b.*\b(?:is|are)\s+(?:always|never|only)\s"
@@ -150,7 +150,7 @@ ORDERS = (
     r"\blasci(?:a|ate|alo|ala|ali|ale)\s+stare\b|[,;:]\s*(?:usa|use|lavora|modifica|tocca|cambia)\s+(?:solo|sólo|soltanto|sempre)\b"
     r"|\b(?:va|vanno)\s+(?!pers|perdut)\w+(?:at|ut|itt|ess|ost)[oaie]\b",
     r"\bpo\s+(?:angielsku|polsku)\b|\bin\s+(?:inglese|italiano)\b|\bem\s+(?:inglês|português)\b|\bна\s+(?:английском|русском)\b",
-    # Conditions on the agent's own work, what comes next time, and the user's consent
+    # Conditions on the agent's own work, rules for next time, and the user's consent
     r"^(?:if|when|whenever|wherever)\s+(?:you|we)(?:['’]re)?\s+(?:ever\s+|have\s+to\s+|need\s+to\s+|want\s+to\s+)?(?:change|touch|add|edit|write|rename"
     r"|modify|create|delete|remove|introduce|need|hit|get\s+stuck|(?:are\s+)?(?:unsure|not\s+sure|stuck|about\s+to))\b.*,"
     r"|^if\s+.*,\s*(?:please\s+)?(?:ask|tell|ping)\s+me\b|^next\s+time\b|\bdo\s+not\s+wait\s+for\s+me\b|,\s*always\s*,",
@@ -171,7 +171,7 @@ ORDERS = (
     r"\bprefiro\s+que\b|\bda\s+próxima\s+vez\b|\bdaqui\s+(?:para|em)\b|\bno\s+futuro\b|\bantes\s+de\s+(?:cada|qualquer)\b|\bnão\s+se\s+(?:mexe|toca|altera|muda|usa|apaga)\w*"
     r"|^(?:se|quando)\s+(?:alterares|mudares|mexeres|mudar|alterar)\s.*,",
     r"\bбольше\s+не\s+\w+(?:й|йте|ь|ьте|и|ите)\b|\bв\s+следующий\s+раз\b|\bvolgende\s+keer\b|\bnastępnym\s+razem\b",
-    # How things are done here, what belongs to others, and what the agent does too often
+    # Conventions of a project, work of other people, and mistakes that the agent repeats
     r"\bkeep(?:s)?\s+(?:seeing|finding|telling)\s+you\b|\bone\s+(?:\w+\s+)?per\s+\w+|^(?:for|in)\s+(?:this|our)\s+(?:repo\w*|project|code\s?base|branch)\s*:"
     r"|\bwe\s+(?:can['’]?t|cannot|mustn['’]?t)\s+(?:break|change|touch|drop|remove|rename|use|add|upgrade|migrate|ship|merge|push|afford|rely|introduce)\b",
     r"^(?:just\s+)?let\s+me\s+(?:do|handle|deal\s+with|take\s+care\s+of|run|make)\s+(?:the|all|any)\s+\w+s\b|\buntouchable\b|^be\s+(?:\w+\s+)?(?:terse|brief|concise|conservative|explicit|strict)\b"
@@ -223,7 +223,7 @@ CORRECTIONS = (
     r"|\b(?:ya|ahora)\s+(?:sí\s+)?(?:puedes|se\s+puede)\b",
     # Russian
     r"\bя\s+(?:ошибся|ошиблась|передумал\w*)\b|^забудь\b",
-    # One thing and not the other, at the end of a sentence
+    # `…, not X` at the end of a sentence
     r",\s*not\s+(?!sure\b|yet\b|really\b|only\b|too\b|any\s?more\b)(?:\w+\s+){0,2}\S+$|,\s*nicht\s+(?!dass\b|wahr\b|sicher\b|mehr\b)(?:\w+\s+){0,2}\S+$"
     r"|,\s*(?:y\s+)?no\s+(?:en\s+|el\s+|la\s+)?[^\s,]+$|,\s*(?:et\s+)?pas\s+(?:en\s+|le\s+|la\s+)?[^\s,]+$",
 )
@@ -237,21 +237,21 @@ _PRODUCT = (
     r"|pulsante|bottone|finestra|modulo|pagina|tabella|utente|richiesta|risposta|contatore|sessione"
     r"|botão|janela|formulário|tabela|utilizador|pedido|resposta|sessão|knop|venster|veld|pagina|lijst|gebruiker)"
 )
-"""What a program shows or does. A sentence about it says what to build, not how to work."""
+"""Parts of a program. A sentence about such a part says what to build, not how to work."""
 _ARTICLE = (
     r"(?:the|this|that|an?|der|die|das|den|dem|ein|eine|einen|le|la|les|l['’]|un|une|el|los|las"
     r"|una|il|lo|gli|o|a|um|uma|het|de|een)"
 )
 STATEMENTS = (
-    # Messages of programs, and what a text says
+    # Messages of programs, and quotes from documents
     r"^\W*(?:\w*(?:error|exception)|warning|fail(?:ed|ure)?|fatal|panic)\s*:"
     r"|\b(?:docs?|documentation|manual|error|log|message|compiler|linter|screen|page|it)\s+(?:says?|said|states?|reads?|prints?|shows?)\b",
-    # What is to be built, in a clause of its own
+    # Features to build, described in a relative clause
     r"^(?:(?:please|bitte|now|then|and|ok(?:ay)?),?\s+)*(?:add|write|implement|create|build|validate|show|render|display|bau\w*|füge?|ergänze?"
     r"|zeige?|erstelle?|ajoute[zr]?|affiche[zr]?|añade|crea|muestra|aggiungi|mostra|adicione|crie|voeg|dodaj|добавь|покажи)\s"
     r"[^.;:]{1,80}?(?:\b(?:that|which|who|where|so\s+that|dass|qui|que|che|waarbij|która|который|которая|которое)\b"
     r"|,\s+(?:der|die|das)\b|\b(?:visible|sichtbar)\b)|^implement\s",
-    # What happens, seen by somebody
+    # Observations of people
     r"^(?:i|we)\s+(?:think|guess|wonder|suppose)\b|^(?:users?|customers?|admins?|people|clients?)\s+(?:can|cannot|can['’]t)\b"
     r"|\b(?:kommt|kommen)\s+(?:\w+\s+)?(?:nie|immer)\b",
     r"\b(?:it|this|that|there|he|she|problem|bug|cause|reason|issue)\s+(?:must|has\s+to)\s+(?:be|have)\b|\bmust\s+have\s+(?:been|\w+ed)\b",
@@ -266,12 +266,12 @@ STATEMENTS = (
     r"\bno\s+(?:sé|te\s+preocupes)\b|\b(?:falla|funciona|pasa|sale|aparece|ocurre|acontece|succede|esce)\w?\s+(?:siempre|sempre)\b"
     r"|^(?:siempre|sempre|nunca|mai)\s+(?:(?:me|se|mi|si)\s+)?(?:sale|pasa|aparece|falla|funciona|da|hay|ocurre|acontece|esce|succede|lo\s+mismo)\b"
     r"|\b(?:deve|deben?)\s+(?:essere|ser)\s+(?:una?|um)\b|\bnon\s+(?:funziona|capisco|so)\b",
-    # What was so once, or what happened against expectation
+    # Earlier states, and unexpected results
     r"^(?:we|i|they|he|she|it|you|there|that|this)\s+used\s+to\b(?!.*\bnow\b)"
     r"|\b(?:should|could|would|might)(?:n['’]t)?\s+(?:\w+\s+)?have\s+(?:been|gone|done|run|come|made|had|got|lost|sent|left|\w+ed|\w+en)\b"
     r"|\b(?:ho|hai|ha|abbiamo|hanno|è|sono|era\w*|avev\w+)\s+(?:mai|sempre)\b|\b(?:he|ha|hemos|han|hab[ií]a\w*)\s+(?:nunca|siempre)\b"
     r"|\b(?:nunca|siempre|jamás)\s+(?:he|ha|hemos|han|hab[ií]a\w*)\b|\b(?:hat|haben|habe|war|waren)\s+(?:\w+\s+)?(?:nie|niemals|immer)\b",
-    # What the product does for its users, and what to look at
+    # Behaviour of the product for its users, and requests to look at something
     r"^(?:if|when|wenn|falls|sobald|se|quando|si|cuando|quand)\s+(?:the|an?|de[rnms]|die|das|eine?[nrms]?|il|la|lo|una?|el|le|une|um|o)?\s*"
     r"(?:l['’])?(?:user|customer|client|visitor|request|page|form\b|button|b?e?nutzer|kunde|besucher|anfrage|seite|utente|usuario|utilisateur)",
     r"[,;–—-]\s*(?:bitte\s+)?(?:sieh|schau|guck)\w*\s+(?:dir\s+)?(?:das|es|mal)\b|\b(?:find\s+out|look\s+into|figure\s+out)\s+why\b"
@@ -282,7 +282,7 @@ STATEMENTS = (
     r"|comprobación|validación|aviso|mensaje|botón|contrôle|vérification|avertissement|bouton|verificação|validação)\b",
     r"^(?:der|die|das|diese[rs]?|unsere?|meine?)\s+\w+\s+(?!muss|darf|soll|bleibt|wird|gehört|kommt)\w+t\s+(?:\w+\s+)?(?:immer|nie|niemals|stets)\b",
     r"\bhet\s+werkt\b|\bwerkt\s+(?:\w+\s+)?(?:nooit|niet)\b",
-    # What the program does, and what to do once
+    # Behaviour of the program, and single tasks
     rf"^(?:and\s+|so\s+|only\s+|also\s+)*(?:{_ARTICLE}\s*)?(?:\w+\s+)?{_PRODUCT}\s+(?:should|must|has\s+to|have\s+to|needs?\s+to|may|can|shall|is|are|soll|sollte|darf|muss|dürfen|müssen"
     r"|doit|doivent|ne\s|peut|debe|deben|no\s|nunca|siempre|tiene|deve|devono|non|não|sempre|pode|mag|moet)\b",
     rf"^(?:from\s+now\s+on|ab\s+(?:jetzt|sofort)|désormais|dorénavant|a\s+partir\s+de\s+(?:ahora|agora)|d['’]ora\s+in\s+poi|de\s+agora\s+em\s+diante|voortaan),?\s+(?:\w+\s+)?"
@@ -301,7 +301,7 @@ STATEMENTS = (
     r"^(?:and\s+|but\s+)?i\s+(?:don['’]?t|do\s+not)\s+want\s+to\s+(?!see\b|have\b|find\b|read\b|lose\b)|^i\s+only\s+(?:ever\s+)?(?:see|get|have|saw|got)\b"
     r"|\bfrüher\b|^(?:avant|auparavant)\s+(?:on|nous)\b|^antes\s+(?!de\b)|^prima\s+(?!di\b)|^vroeger\b|^раньше\b",
     r"[,;–—-]\s*(?:please\s+|bitte\s+)?(?:(?:can\s+you\s+)?(?:please\s+)?fix|corrige|arréglalo|corrígelo|sistema|correggi|conserta|behebe?|korrigiere?)\b",
-    # What is asked, what seems to be so, and what a thing is able to do
+    # Questions, guesses, and abilities of a program
     r"^(?:is|are|does|did|was|were|has|why|what|how|where|which|who|should)\s+(?:it|this|that|the|there|you|we|i|he|she|they|one|someone|somebody)\b(?!.*[.:])|^(?:warum|wieso|weshalb|por\s+qué|pourquoi|est-ce)\b"
     r"|^(?:it\s+)?(?:looks|seems|sounds)\s+like\b|[,;–—-]\s*(?:can|could)\s+you\s+(?:please\s+)?(?:check|look|find|see|fix|add|change)\b|^just\s+(?:commit|push|merge|run)\s",
     rf"^(?:{_ARTICLE}\s*)\w+\s+(?:must|should|has\s+to|needs\s+to|muss|sollt?e?|doit|debe|deve)\s+(?:support|accept|handle|return|show|display|contain|include|open|close|appear|send|receive|store|load|print"

@@ -36,7 +36,7 @@ _FIELDS = (
 
 
 def expanded(text: str, environment: Mapping[str, str]) -> str:
-    """Replace each `${NAME}` with its value. Raises `Failed` if a variable is not set."""
+    """Return the text with each `${NAME}` replaced. Raises `Failed` if a variable is not set."""
 
     def value(match: re.Match[str]) -> str:
         if match[1] not in environment:
@@ -75,7 +75,10 @@ def signature(secret: str, ident: str, timestamp: int, body: bytes) -> dict[str,
 
 
 def body_for(kind: str, payload: Mapping[str, Any], *, opens_thread: bool = False) -> bytes:
-    """Return the body of a webhook, slack or discord message. `opens_thread` is for discord."""
+    """Return the body of a webhook, slack or discord message.
+
+    `opens_thread` adds the name of a new thread; Discord only.
+    """
     if kind == "slack":
         return json.dumps(slack(payload)).encode()
     if kind == "discord":

@@ -204,7 +204,7 @@ def _failed(line: Line, at: datetime | None) -> ApiFailed | None:
     return ApiFailed(message[:_FAILURE_KEPT], _size(table, "status", "failed.status"), at, resets)
 
 
-# Values. Each returns None for a missing key, and raises `_Fault` for a wrong type.
+# Values. A missing key gives None (`_flag`: False, `_count`: 0); a wrong type raises `_Fault`.
 
 
 def _text(line: Line, key: str, name: str = "") -> str | None:

@@ -8,9 +8,9 @@ KEY_PATTERN = re.compile(
     r"Enter|Escape|Tab|BTab|Space|BSpace|Up|Down|Left|Right|Home|End|PPage|NPage|DC|IC"
     r"|F[1-9]|F1[0-2]|[CM]-[a-z]|[0-9]"
 )
-"""tmux's names of keys. tmux types any other word as text."""
+"""Key names of tmux that cockpit allows. tmux types a word that is no key name as text."""
 
 
 def is_key(word: str) -> bool:
-    """Return whether the word is the name of a key."""
+    """Return whether the word is the name of a key that cockpit allows."""
     return KEY_PATTERN.fullmatch(word) is not None

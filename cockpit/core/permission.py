@@ -28,9 +28,9 @@ class Right(StrEnum):
 
 
 class Asks(IntEnum):
-    """The actions that the user is asked about if the mode does not allow them, in ascending order.
+    """The actions for which the CLI asks the user if the mode does not allow them.
 
-    Other actions are refused.
+    In ascending order. The CLI refuses all other actions that the mode does not allow.
     """
 
     NOTHING = 0
@@ -46,7 +46,7 @@ class Rights:
     asks: Asks = Asks.EVERYTHING
 
     def within(self, other: Rights) -> bool:
-        """Return whether this mode permits nothing that the other one does not permit."""
+        """Return whether this mode permits nothing that `other` does not permit."""
         return self.unasked <= other.unasked and self.asks <= other.asks
 
 
@@ -62,8 +62,8 @@ def nearest(modes: Modes, name: str, rights: Rights) -> str:
     """Return the mode for a job that had the mode `name` with these rights in another CLI.
 
     The returned mode allows nothing without asking that was not allowed before, except `LOOK`,
-    which changes nothing. So one of `modes` must allow no more than `LOOK`. Preferred is a mode
-    with the same rights, then the one of the same name, then the widest.
+    which changes nothing. At least one of `modes` must allow no more than `LOOK`. Prefers a mode
+    with the same rights; then the same name, if its rights are within `rights`; then the widest.
     """
 
     def preference(mode: str) -> tuple[bool, bool, bool, int, int]:
@@ -83,8 +83,8 @@ def successors_mode(configured: str, observed: str | None, modes: Modes) -> str:
 
     The observed mode comes from a transcript that the agent can write, so it can only narrow the
     configured mode. An unknown mode is treated as the widest. An empty `configured` means the CLI's
-    default, which is unknown. It is kept, unless the observed mode asks about or refuses every
-    action.
+    default, whose rights are unknown. An empty mode is kept, unless the observed mode asks about or
+    refuses every action.
     """
     if not observed:
         return configured

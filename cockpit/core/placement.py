@@ -15,7 +15,7 @@ from fractions import Fraction
 from cockpit.core.plurals import counted
 
 LOAD_STEP = 0.1
-"""Loads per core that round to the same multiple of this are equal: they change every second."""
+"""Loads per core count as equal if they round to the same multiple, since loads vary."""
 MEMORY_STEP = 100_000_000
 """Unit of free memory in bytes: amounts that round down to the same multiple are equal."""
 
@@ -42,7 +42,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The result: the suitable machines, best first, and all others."""
+    """The machines on which the agent can start, best first, and the machines that refuse."""
 
     fitting: tuple[Candidate, ...]
     refused: tuple[Candidate, ...]
@@ -52,7 +52,7 @@ class Choice:
         return self.fitting[0] if self.fitting else None
 
     def lines(self) -> list[str]:
-        """Return a line for each machine that was not chosen, with the reason."""
+        """Return one line for each machine that was not chosen, with the reason."""
         best = self.chosen
         others = [
             f"{candidate.name}: {difference(best, candidate)}"
@@ -69,13 +69,17 @@ def choose(candidates: Sequence[Candidate]) -> Choice:
 
 
 def numbers(candidate: Candidate) -> str:
-    """Format the numbers that decide: `2 running agents on 8 cores, load 0.4, 12.1 GB free`."""
+    """Format the numbers for the choice: `2 running agents on 8 cores, load 0.4, 12.1 GB free`."""
     agents = (
-        "unknown agents"
+        "unknown number of agents"
         if candidate.running is None
         else counted(candidate.running, "running agent")
     )
-    cores = "unknown cores" if candidate.cores is None else counted(candidate.cores, "core")
+    cores = (
+        "an unknown number of cores"
+        if candidate.cores is None
+        else counted(candidate.cores, "core")
+    )
     load = "load unknown" if candidate.load is None else f"load {candidate.load:.1f}"
     free = "free memory unknown"
     if candidate.free_memory is not None:
@@ -85,7 +89,7 @@ def numbers(candidate: Candidate) -> str:
 
 
 def difference(best: Candidate, other: Candidate) -> str:
-    """Return why `other`, which is also suitable, comes after `best`."""
+    """Return the reason for preferring `best` to `other`, on which the agent could start too."""
     kinds = ("more running agents per core", "more load per core", "less free memory")
     unknown = ("agents or cores", "load or cores", "free memory")
     for place, (mine, theirs) in enumerate(zip(_rank(best), _rank(other), strict=True)):

@@ -1,8 +1,8 @@
 """Find sentences that say how a project does things, such as "We use pnpm here".
 
-They are not worded as orders. Most sentences with the same words say what the code does or what is
-wrong with it, so the pattern is narrow: a policy names the project, or a thing for which projects
-have rules.
+Such a sentence, a policy, is not worded as an order. Most sentences with the same words describe
+the code or a bug, so the pattern is narrow: a policy names the project, or a thing for which
+projects have rules.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from cockpit.core.deferred_pattern import deferred_pattern
 
 LONGEST = 120
-"""Maximum characters of a policy; longer sentences tell something else as well."""
+"""Maximum characters of a policy; a longer sentence usually says something else too."""
 MOST_WORDS = 12
 
 _HERE = (
@@ -21,7 +21,7 @@ _NO_ONE_THING = (
     r"(?!(?:the|a|an|this|that|these|those|its?|one|two|three|den|die|das|de[rm]|eine?[nmr]?|zwei|drei"
     r"|el|la|los|las|una?|dos|tres|en\s+(?:el|la|una?)|il|lo|gli|i|um|uma|os|as|een|het|le|les|une?|deux|dans\s+(?:le|la|les|une?)|in\s+(?:die|den|das|eine?n?))\b)"
 )
-"""What the code does is done to one thing, which has an article; a habit has none."""
+"""Excludes nouns with an article or a number: such sentences usually describe the code."""
 _WE = (
     r"we\s+(?:only\s+|always\s+|all\s+)?(?:use|write|do|follow|commit|branch|prefer|name|format|lint|squash|rebase"
     r"|target|test\s+with|work\s+(?:with|on|in))"

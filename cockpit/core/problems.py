@@ -66,7 +66,7 @@ def problem(
     instance: str | None = None,
     errors: Sequence[Mapping[str, str]] = (),
 ) -> dict[str, Any]:
-    """Return the problem document of an error; `status` and `kind` override those of its class.
+    """Return the problem document of an error; `status` and `kind` override the error's own.
 
     `errors` are the invalid values of the request, each with `pointer` or `parameter`, and
     `detail`.
@@ -80,7 +80,7 @@ def problem(
         "hint": error.hint,
         "exit_code": error.exit_code,
         **({"instance": instance} if instance is not None else {}),
-        **({"errors": [dict(one) for one in errors]} if errors else {}),
+        **({"errors": [dict(invalid) for invalid in errors]} if errors else {}),
     }
 
 

@@ -27,8 +27,8 @@ _FORMS = (
     (re.compile(rf"Do what @{_FILE} says\."), re.compile(rf"@({_FILE}) says")),
     (_OPENED_BY_MODEL, re.compile(rf"file ({_FILE})(?: with cat)? and")),
 )
-"""Expressions for the whole sentence and for each file in it. Earlier versions wrote the second
-form."""
+"""Expressions for the whole sentence and for each file in it. Earlier versions of cockpit wrote the
+second form."""
 _WHOLE_NAME = re.compile(_FILE)
 _IN_A_COMMAND = re.compile(rf"(/[^\s'\"]*/{_NAME})")
 _COMMAND = re.compile(r"\s*/[\w:.-]+(\s|\Z)")
@@ -64,7 +64,7 @@ def mentioned_files(prompt: str) -> list[str]:
 
 
 def prompt_files_in(command: str) -> list[str]:
-    """Return the paths of prompt files in a command, in order."""
+    """Return the paths of prompt files in a shell command, each once, in order."""
     return list(dict.fromkeys(_IN_A_COMMAND.findall(command)))
 
 
@@ -74,5 +74,8 @@ def is_prompt_file(name: str) -> bool:
 
 
 def is_slash_command(prompt: str) -> bool:
-    """Return whether the CLI runs this prompt as a command (`/review`), which fails in a file."""
+    """Return whether the CLI runs this prompt as a command (`/review`).
+
+    A command does not run from a prompt file.
+    """
     return _COMMAND.match(prompt) is not None

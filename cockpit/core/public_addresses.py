@@ -1,8 +1,8 @@
 """Decide which IP addresses are public.
 
-An IPv6 address can contain an IPv4 address to which a router or a kernel sends instead. Then the
-IPv4 address decides. Python's `is_global` knows only some of these forms, and other ones in each
-version, so all forms are listed here.
+An IPv6 address can contain an IPv4 address to which a router or a kernel sends the packets instead.
+Such an address is public only if its IPv4 address is public. Python's `is_global` knows only some
+of these forms, and each Python version knows different forms, so all forms are listed here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
-"""All assigned IPv6 addresses; others are local, reserved or translations."""
+"""All assigned IPv6 addresses; all other addresses are local, reserved or translated."""
 
 _INNER_AT_THE_END = tuple(
     map(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from cockpit.core.deferred_dataclass import dataclass
 
 USED_UP = 0.995
-"""The used share from which a limit is exhausted; CLIs round the share."""
+"""A limit counts as exhausted from this used share on, because CLIs round the share."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,10 @@ class RateLimit:
 
 
 def exhausted_until(limits: Iterable[RateLimit]) -> float | None:
-    """Return when the last of the exhausted limits resets, in unix seconds; None if none is."""
+    """Return when the last exhausted limit resets, in unix seconds.
+
+    None if no limit is exhausted, or if no reset time of an exhausted limit is known.
+    """
     times = [
         limit.resets_at for limit in limits if limit.used >= USED_UP and limit.resets_at is not None
     ]

@@ -1,8 +1,8 @@
-"""A `Reading`: the tokens in one agent's context, the size of its window, and their reliability.
+"""The tokens in one agent's context, the size of the context window, and how reliable both are.
 
-The window comes from the first of these that is known: the user's setting, the status line, the
-transcript's identity, the table of models, the fact that more than 200k tokens were seen, an
-assumption. The confidence depends on this source.
+The window comes from the first of these sources that is known: the user's setting, the status line,
+the transcript's identity, the table of models, a token count above 200k, the default of 200k. The
+confidence depends on the source.
 """
 
 from __future__ import annotations
@@ -23,9 +23,10 @@ class Confidence(StrEnum):
     REPORTED = "reported"
     """The window comes from the user's setting or the CLI's status line."""
     DERIVED = "derived"
-    """The window comes from the transcript's identity or the table of models."""
+    """The window comes from the transcript's identity, the table of models, or a count above
+    200k."""
     ASSUMED = "assumed"
-    """The window is assumed to be 200k, because none is known."""
+    """The window is assumed to be 200k, because no source has it."""
     UNKNOWN = "unknown"
     """No tokens are known, or none since a compaction."""
 

@@ -1,7 +1,8 @@
 """Build the prompts that ask an agent for its handoff document.
 
-Each prompt uses some of the little context that is left, so it is short: the reason, the path, the
-headings, and to end the turn afterwards. The tone is factual, without orders in capitals.
+Each prompt uses some of the little context that is left, so it is short. It gives the reason, the
+path and the headings, and asks the agent to end its turn afterwards. The tone is factual, without
+orders in capitals.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def request(
     tools: ToolNames = CLAUDE_TOOLS,
     told: Sequence[str] = (),
 ) -> str:
-    """Ask for the document.
+    """Return the prompt that asks the agent to write its handoff document.
 
     `path` is absolute. `used` is the token count as text, such as `142k of 200k tokens`. `filling`
     is True if the reason is that the context is filling up. `running` has the session's background
@@ -71,7 +72,7 @@ def request(
 
 
 def note_warning(used: str | None) -> str:
-    """Tell the agent how full its context is, without asking for anything yet."""
+    """Return the note that tells the agent how full its context is, and asks for nothing yet."""
     how_full = f"{used} of this session's context are used" if used else "its context is filling up"
     return (
         f"{FROM_COCKPIT}, which runs this terminal: {how_full}. Nothing is asked of you now. "
@@ -87,7 +88,10 @@ def request_reply(
     running: Sequence[str] = (),
     told: Sequence[str] = (),
 ) -> str:
-    """Ask a copy of the session, which has no tools, to answer with the document."""
+    """Return the prompt that asks a copy of the session, which has no tools, for the document.
+
+    The copy answers with the document. The arguments are those of `request`.
+    """
     return "\n\n".join(
         (
             f"{FROM_COCKPIT}: {_why(used, filling)} The new session will know only what your "
@@ -101,7 +105,7 @@ def request_reply(
 
 
 def ask_to_end() -> str:
-    """Tell the agent that its document is complete, so that it ends its turn."""
+    """Return the note that tells the agent that its document is complete, and to end its turn."""
     return (
         f"{FROM_COCKPIT}, which runs this terminal: the handoff document of this session is "
         "complete. The job continues in a new session in the same directory as soon as your turn "
@@ -111,7 +115,10 @@ def ask_to_end() -> str:
 
 
 def ask_again(path: str, problems: Sequence[Problem | str], tools: ToolNames = CLAUDE_TOOLS) -> str:
-    """Ask the agent to correct its document, with the first six problems."""
+    """Return the prompt that asks the agent to correct its document.
+
+    It lists at most six problems.
+    """
     wrong = "\n".join(f"- {one_line(str(problem))}" for problem in problems[:6])
     more = f"\n- … and {len(problems) - 6} more" if len(problems) > 6 else ""
     return "\n\n".join(
@@ -131,7 +138,10 @@ def _reminder(told: Sequence[str]) -> tuple[str, ...]:
 
 
 def _running(tasks: Sequence[str]) -> str:
-    """List at most two tasks: the agent knows the others, and cockpit adds all tasks itself."""
+    """Return the sentences about background work; empty if there is none.
+
+    They name at most two tasks: the agent knows its tasks, and cockpit adds all of them itself.
+    """
     if not tasks:
         return ""
     named = ", ".join(code(one_line(task, 40), 50) for task in tasks[:2])

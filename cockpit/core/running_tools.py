@@ -31,13 +31,13 @@ class RunningTools:
     def feed(self, event: SessionEvent | Skipped) -> None:
         """Process the next event of the transcript.
 
-        At the end of a turn, no call is open.
+        The end of a turn ends all open calls.
         """
         match event:
             case AssistantReplied(sidechain=False, tools=tools, message_id=message):
                 if message != self._message:
-                    # The API accepts a request only when every call has its result, so the lines
-                    # with the results of these calls were not read.
+                    # The API accepts a request only with the result of every earlier call, so the
+                    # open calls have returned, in lines that were not read.
                     self._message = message
                     self._open.clear()
                 self._open.update((tool.id, activity(tool)) for tool in tools)

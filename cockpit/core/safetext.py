@@ -14,10 +14,10 @@ REPLACEMENT = "�"
 ELLIPSIS = "…"
 
 _ESCAPES = re.compile(
-    # CSI: parameters, intermediates, final byte. An unfinished one ends at the first other byte.
+    # CSI: parameters, intermediates, final byte. Unfinished, it ends before any other byte.
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
     # OSC, DCS, SOS, PM, APC: up to BEL or either form of ST, but never past the end of the line,
-    # so that an unfinished one cannot hide the rest of a document.
+    # so that an unfinished sequence cannot hide the rest of a document.
     r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c\n]*(?:\x07|\x1b\\|\x9c)?"
     # Other escapes: intermediates and one final byte.
     r"|\x1b[ -/]*[0-~]?"
@@ -60,9 +60,9 @@ def quoted(text: str, limit: int = 200) -> str:
 
 
 def safe_text(text: str, limit: int = 262_144) -> str:
-    """Return safe lines. Newlines and tabs stay; every line end becomes a newline. Idempotent.
+    """Return safe text of several lines. Tabs stay; every line end becomes a newline. Idempotent.
 
-    At most `limit` characters; the last is an ellipsis if the text was cut.
+    Text of more than `limit` characters is cut, and ends in an ellipsis.
     """
     if _SUSPECT.search(text):
         text = without_escapes(text)
@@ -89,7 +89,7 @@ def without_controls(text: str) -> str:
 
 
 def without_escapes(text: str) -> str:
-    """Remove all escape sequences. No ESC is left; other controls may be."""
+    """Remove all escape sequences. The result has no ESC, but can have other controls."""
     return _ESCAPES.sub("", text)
 
 

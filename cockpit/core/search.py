@@ -1,7 +1,7 @@
-"""Search in documents: a user's query as words, and an excerpt with them.
+"""Search in documents: split a user's query into words, and find an excerpt with the words.
 
-A document matches if it contains all the words, in any case, even inside longer words: `auth`
-finds `src/auth.py` and `TokenAuth`. There is no query syntax.
+A document matches if it contains all the words, in upper or lower case, even inside longer words:
+`auth` finds `src/auth.py` and `TokenAuth`. There is no query syntax.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ def words(typed: str) -> tuple[str, ...]:
 
 
 def holds_all(text: str, terms: Sequence[str]) -> bool:
-    """Return whether a text contains every word, in any case."""
+    """Return whether a text contains every word, in upper or lower case."""
     folded = text.lower()
     return all(word.lower() in folded for word in terms)
 
 
 def excerpt(text: str, terms: Sequence[str], room: int = 160) -> str:
-    """Return the first line with the most words, cut to `room` characters around the first word.
+    """Return the line with the most query words, cut to `room` characters around the first word.
 
     Empty if no line contains any of the words.
     """
@@ -49,7 +49,7 @@ def _count(line: str, terms: Sequence[str]) -> int:
 
 
 def line_of(text: str, excerpt: str) -> int | None:
-    """Return the index of the line that an excerpt is from; None if no line contains it."""
+    """Return the index of the first line that contains an excerpt; None if there is none."""
     sought = excerpt.strip().strip("…").strip()
     if not sought:
         return None

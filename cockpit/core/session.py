@@ -18,10 +18,10 @@ C = TypeVar("C")
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
 def _frequent(cls: type[C]) -> type[C]:
-    """Make a dataclass of an event that every other line has.
+    """Make a dataclass for an event that is very frequent in transcripts.
 
-    Only the type checker forbids assignment to its attributes: at run time this would make its
-    creation three times slower, which is a fifth of the time to read a transcript.
+    Only the type checker forbids assignment to the attributes. A dataclass that is frozen at run
+    time takes three times as long to create, a fifth of the time to read a transcript.
     """
     return dataclass(slots=True, unsafe_hash=True)(cls)
 
@@ -52,7 +52,7 @@ class ToolUse:
 
 @_frequent
 class AssistantReplied:
-    """One record of an API message. Of several with the same `message_id`, the last is valid."""
+    """One record of an API message. The last record with a `message_id` is the valid one."""
 
     message_id: str
     model: str
@@ -71,9 +71,9 @@ class AssistantReplied:
 
 @dataclass(frozen=True, slots=True)
 class LastSaid:
-    """The text of one of the main agent's last replies, in order.
+    """The text of one of the main agent's last replies, oldest first.
 
-    From a reader that leaves texts out of replies.
+    Sent by a reader that leaves the texts out of `AssistantReplied`.
     """
 
     text: str
@@ -90,14 +90,14 @@ class UserSaid:
     sidechain: bool = False
     at: datetime | None = None
     command: str = ""
-    """If the prompt is a slash command that gives the agent work: it and its arguments."""
+    """The slash command and its arguments, if the prompt is one that gives the agent work."""
     shell: str = ""
-    """If the user ran a shell command in the CLI: the command, or the output of the last one."""
+    """The command that the user ran in the CLI's shell mode, or the output of such a command."""
 
 
 @dataclass(frozen=True, slots=True)
 class PromptQueued:
-    """A prompt that the user wrote during a turn; the CLI gave it to the model in this turn."""
+    """A prompt that the user wrote during a turn, and that the model got in the same turn."""
 
     text: str
     at: datetime | None = None
@@ -120,7 +120,7 @@ class ToolFinished:
     text: str = ""
     """Beginning of the tool's output; maximum 2,000 characters."""
     tail: str = ""
-    """End of the output, if `text` does not have it; maximum 1,000 characters."""
+    """End of the output, if `text` ends earlier; maximum 1,000 characters."""
     exit: int | None = None
     """The exit status of a command, if the transcript has it."""
     refused: bool = False
@@ -134,7 +134,7 @@ class ToolFinished:
     answers: tuple[tuple[str, str], ...] = ()
     """If the tool asked the user: each question with its answer."""
     agent_id: str | None = None
-    """If the tool started a subagent, or reports on a background task: its id."""
+    """The id of the subagent that the tool started, or of the background task in its report."""
     agent_status: str | None = None
     """`running`, `completed`, `failed` or `stopped`, if `agent_id` is set."""
     task_id: str | None = None
@@ -142,7 +142,7 @@ class ToolFinished:
     task_log: str = ""
     """The file with the output of the background task."""
     task_until: datetime | None = None
-    """When the CLI ends the background task by itself, if the transcript has its limit."""
+    """When the CLI ends the background task by itself, if the transcript has the time limit."""
     sidechain: bool = False
     at: datetime | None = None
 
@@ -167,14 +167,14 @@ class TurnEnded:
 
 @dataclass(frozen=True, slots=True)
 class Interrupted:
-    """The user pressed Esc. No hook reports it, only the transcript."""
+    """The user interrupted the agent with Esc. Only the transcript reports this, no hook."""
 
     at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class ApiFailed:
-    """A request to the API failed. It does not change the context."""
+    """A request to the API failed. The context is unchanged."""
 
     error: str
     status: int | None = None
@@ -215,7 +215,7 @@ class ContextInjected:
 
 @dataclass(frozen=True, slots=True)
 class PromptFileTaken:
-    """The CLI added the content of a file that the last prompt mentions, as part of that prompt."""
+    """The CLI added the content of a file to the latest prompt, which mentions the file."""
 
     path: str
     text: str
@@ -239,12 +239,12 @@ class PlanRecorded:
 
 @dataclass(frozen=True, slots=True)
 class TodosRecorded:
-    """The whole todo list, as the CLI reminded the model of it."""
+    """The whole todo list, from a reminder of the CLI to the model."""
 
     items: tuple[tuple[str, str, str], ...]
     """Id, text and status of each item. The id is empty in the list of `TodoWrite`."""
     numbered: bool
-    """The list is of tasks, which have ids."""
+    """Whether the items are tasks with ids, and not the list of `TodoWrite`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,7 +288,7 @@ class Identified:
 
 @dataclass(frozen=True, slots=True)
 class LimitsReported:
-    """The account's usage limits, in a CLI whose transcript contains them."""
+    """The account's usage limits, from the transcript of a CLI that records them."""
 
     limits: tuple[RateLimit, ...]
 
@@ -326,6 +326,6 @@ class Skipped:
 
     reason: Literal["torn", "not-json", "not-a-record", "too-long", "too-many-values", "fault"]
     reading: bool = False
-    """The line may be a reply or a compaction, so the context is unknown until the next reply."""
+    """The line may be a reply or a compaction; if True, the context is unknown until a reply."""
     detail: str = ""
     """For `fault` (see `core.own_record`): the error in the line."""

@@ -1,7 +1,8 @@
-"""Decide which commits are a session's, from its transcript and from git. git is right.
+"""Find the commits of a session, from the session's transcript and from git.
 
-The transcript only shows which commits belong to the session: by hash, or by subject if the commit
-was rebased, cherry-picked, amended, or made without printing its hash.
+git decides which commits exist. The transcript only shows which commits belong to the session: by
+hash, or by subject if the commit was rebased, cherry-picked, amended, or made without printing its
+hash.
 """
 
 from __future__ import annotations
@@ -34,12 +35,12 @@ def session_commits(
         if made.subject in subjects
         or any(same_commit(made.hash, commit.hash) for commit in recorded)
     ]
-    found = {made.subject for made in own}
+    own_subjects = {made.subject for made in own}
     others = [
         made
         for made in recorded
         if made.hash not in lost
-        and made.subject not in found
+        and made.subject not in own_subjects
         and not any(same_commit(made.hash, commit.hash) for commit in own)
     ]
     return (*others, *own)
@@ -48,10 +49,11 @@ def session_commits(
 def with_pushed(
     commits: Sequence[CommitMade], unpushed: Sequence[str] | None
 ) -> tuple[CommitMade, ...]:
-    """Return the commits with whether a remote branch has each; unknown if `unpushed` is None.
+    """Return the commits with `pushed` set: whether a remote branch has the commit.
 
-    `unpushed` are the commits of local branches that no remote branch has. If there are
-    `UNPUSHED_READ`, there may be more, and only those are known.
+    `unpushed` are the commits of local branches that no remote branch has; None leaves `pushed`
+    unchanged. With `UNPUSHED_READ` entries, `unpushed` may be incomplete: then `pushed` is None for
+    all other commits.
     """
     if unpushed is None:
         return tuple(commits)
@@ -66,5 +68,5 @@ def with_pushed(
 
 
 def same_commit(one: str, other: str) -> bool:
-    """Return whether two hashes, each perhaps shortened, can be of the same commit."""
+    """Return whether two hashes, full or shortened, can belong to the same commit."""
     return bool(one and other) and (one.startswith(other) or other.startswith(one))

@@ -13,7 +13,7 @@ from cockpit.core.meter import Meter
 from cockpit.core.reading import Confidence, Window
 
 if TYPE_CHECKING:
-    from cockpit.core.facts import Facts  # slow to load, and reports of usage do without
+    from cockpit.core.facts import Facts  # slow to load, and not needed for usage reports
 
 
 def usage_report(
@@ -24,9 +24,10 @@ def usage_report(
     *,
     subagent: bool = False,
 ) -> dict[str, Any]:
-    """Report a session's usage and context.
+    """Return a session's usage and context, as JSON values.
 
-    `subagent`: the transcript is a subagent's own. Without any reply, the window is unknown too.
+    `subagent`: whether the transcript belongs to a subagent. If the transcript names no model and
+    has no reply, an assumed window is reported as unknown.
     """
     totals = meter.totals
     return {
@@ -49,13 +50,13 @@ def usage_report(
 
 
 def _has_window(meter: Meter, window: Window) -> bool:
-    """Return whether the window is that of a model in the transcript, not the default."""
+    """Return whether the window is known, or the default for a model in the transcript."""
     known = meter.model is not None or meter.api_calls > 0
     return known or window.confidence is not Confidence.ASSUMED
 
 
 def unreadable_report(transcript: str, error: str) -> dict[str, Any]:
-    """Report a transcript that could not be read, with the fields of `usage_report`."""
+    """Return the fields of `usage_report` for a transcript that could not be read."""
     return {
         "transcript": transcript,
         "session_id": None,
@@ -90,7 +91,10 @@ def facts_report(
     branch: str | None = None,
     head: str | None = None,
 ) -> dict[str, Any]:
-    """Report a session's facts. `git_status` is None if unknown, empty if the worktree is clean."""
+    """Return a session's facts, as JSON values.
+
+    `git_status` is None if unknown, empty if the worktree is clean.
+    """
     return {
         "goal": facts.goal,
         "todos": [{"content": todo.content, "status": todo.status} for todo in facts.todos],

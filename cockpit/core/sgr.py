@@ -2,7 +2,7 @@
 
 tmux returns lines with SGR sequences, whose state continues from one line to the next. This module
 makes the lines safe and splits them into runs of one style. It is fast enough for every changed
-line; line and initial style can be a cache key.
+line. The runs depend only on the line and its initial style, so both can be a cache key.
 """
 
 from __future__ import annotations
@@ -64,16 +64,16 @@ _DRAWING = str.maketrans(
 def screen(lines: Iterable[str]) -> tuple[str, ...]:
     """Make the lines of one capture safe; letters between SO and SI become line drawings."""
     drawing = False
-    found = []
+    safe_lines = []
     for line in lines:
         if drawing or "\x0e" in line:
             line, drawing = _drawn(line, drawing)
-        found.append(sanitised(line))
-    return tuple(found)
+        safe_lines.append(sanitised(line))
+    return tuple(safe_lines)
 
 
 def sanitised(line: str) -> str:
-    """Return the line with text and SGR sequences only."""
+    """Return the safe text and the SGR sequences of the line; everything else is removed."""
     if not _SUSPECT.search(line):
         return line
     parts = _SGR.split(line)
@@ -83,7 +83,7 @@ def sanitised(line: str) -> str:
 
 
 def runs(line: str, state: Style = PLAIN) -> tuple[list[tuple[str, Style]], Style]:
-    """Split a line into runs of one style, beginning with `state`; also returns the last style.
+    """Return the line's runs of one style, beginning with the style `state`, and the final style.
 
     Neighbouring runs differ, and none is empty. Other escape sequences are removed.
     """
@@ -113,7 +113,7 @@ def _text(part: str) -> str:
 
 
 def _drawn(line: str, drawing: bool) -> tuple[str, bool]:
-    """Return the line without SO and SI, and whether the next line begins after an SO."""
+    """Return the line with drawn letters, without SO and SI, and whether drawing continues."""
     out = []
     for part in re.split("([\x0e\x0f])", line):
         if part in ("\x0e", "\x0f"):

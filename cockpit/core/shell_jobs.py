@@ -1,6 +1,6 @@
 """Recognise commands that a shell continues in the background: `npm run dev &`.
 
-The CLI does not know of them, so nothing in the transcript says when they end.
+The CLI does not know of these commands, so nothing in the transcript says when a command ends.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NUMBER = deferred_pattern(r"(?<![\w%-])\d{2,7}\b")
 def shell_jobs(command: str) -> tuple[str, ...]:
     """Return the commands that a command line leaves in the background.
 
-    Empty if the command line waits for them or ends them.
+    Empty if the command line waits for background commands or ends them.
     """
     if command.count("&") == 2 * command.count("&&") or not _MAY_START.search(command):
         return ()
@@ -39,9 +39,9 @@ def shell_jobs(command: str) -> tuple[str, ...]:
 
 
 def printed_pid(command: str, output: str) -> str:
-    """Return the process id of the only background command, if the output has it; else empty."""
-    asked = "$!" in command or output.startswith("[")
-    pids = {*_PID.findall(output)} if asked else set()
+    """Return the process id of a background command; empty if the output has none or several."""
+    is_printed = "$!" in command or output.startswith("[")
+    pids = {*_PID.findall(output)} if is_printed else set()
     return pids.pop() if len(pids) == 1 else ""
 
 

@@ -1,4 +1,4 @@
-"""Shorten a session's id for lists and messages. Loads nothing else, for the quick commands."""
+"""Shorten a session's id for lists and messages. Imports nothing, because quick commands use it."""
 
 from __future__ import annotations
 

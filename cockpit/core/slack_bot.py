@@ -19,7 +19,7 @@ from cockpit.core.outgoing import plain_block, slack, thread_name
 
 METHOD = "chat.postMessage"
 ADDRESS = f"https://slack.com/api/{METHOD}"
-"""The URL for messages, unless the hook has its own (GovSlack, a gateway)."""
+"""The URL for messages, unless the hook's settings have another (GovSlack, a gateway)."""
 
 _TOKEN = re.compile(r"[A-Za-z0-9._~+/=-]+")
 _TIMESTAMP = re.compile(r"[0-9]{1,20}\.[0-9]{1,20}")
@@ -37,7 +37,7 @@ _LATER = frozenset(
         "team_added_to_org",
     }
 )
-"""Temporary errors; all others are final."""
+"""Temporary errors; all other errors are final."""
 _THREAD_GONE = frozenset({"thread_not_found", "invalid_thread_ts", "cannot_reply_to_message"})
 
 _TOKEN_STEP = (
@@ -57,7 +57,7 @@ _STEPS = {
     "not_in_channel": _INVITE_STEP,
     "is_archived": "unarchive the channel, or put another channel's ID into channel_id",
 }
-"""How to fix each of Slack's errors."""
+"""How to fix an error, by Slack's name of the error."""
 
 
 def bearer(token: str) -> str:
@@ -72,7 +72,7 @@ def bearer(token: str) -> str:
 def body(
     payload: Mapping[str, Any], channel: str, *, thread: str | None, opens_thread: bool
 ) -> bytes:
-    """Return an event as a message for a channel; if it opens a thread, the job comes first."""
+    """Return an event as a message for a channel; a message that opens a thread names the job."""
     message: dict[str, Any] = {**slack(payload), "channel": channel}
     if thread is not None:
         message["thread_ts"] = thread
@@ -83,7 +83,10 @@ def body(
 
 
 def judged(answer: Answer, thread: str | None) -> Answer:
-    """Return the response to a message for `thread`, with the error or thread from its body."""
+    """Return Slack's response with the error or the thread from its body.
+
+    `thread` is the thread to which the message was sent.
+    """
     if answer.status is None or not 200 <= answer.status < 300:
         return answer
     try:

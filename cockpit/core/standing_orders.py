@@ -1,9 +1,9 @@
 """Find standing orders and corrections in a prompt of the user, in several languages.
 
-The pattern is cautious: it finds sentences that say what must always, never or no longer be done,
-sentences that say that something was wrong, and policies of the project (see `policies`). Sentences
-that have the same words, but say what happens or what to build, are left out. Their meaning is not
-analysed.
+The patterns are cautious. They match orders (always, never or no longer do something), complaints
+that something was wrong, and policies of the project (see `policies`). Sentences with the same
+words that describe behaviour, or a feature to build, are left out. The patterns match words, not
+meaning.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ LONGEST = 400
 
 
 def _any_of(patterns: tuple[str, ...], at: str = "") -> re.Pattern[str]:
-    """Join alternatives, which are tried only where `at` matches. They are for lower case."""
+    """Join patterns for lower-case text to one expression; it is tried only where `at` matches."""
     return deferred_pattern(at + "(?:" + "|".join(f"(?:{pattern})" for pattern in patterns) + ")")
 
 
 _START = r"(?:^|\b(?=\w)|(?=[,;:(–—-]))"
-"""The beginning of a text, of a word or of a clause."""
+"""Matches the beginning of a text, of a word or of a clause."""
 _ORDER = _any_of(ORDERS, _START)
 _EAST_ASIAN_ORDER = _any_of(EAST_ASIAN_ORDERS)
 _EAST_ASIAN_STATEMENT = _any_of(EAST_ASIAN_STATEMENTS)
@@ -47,17 +47,17 @@ _LEAD = deferred_pattern(
     r"^(?:(?:hey|hi|so|hmm+|well|fyi|heads\s+up|note|and|also|und|et|y|e|ach\s+ja|übrigens|btw|by\s+the\s+way|oh|ps|p\.s\.|one\s+(?:more\s+)?thing|noch\s+was|außerdem|tra\s+l['’]altro"
     r"|por\s+cierto|au\s+fait|a\s+propósito|trouwens|кстати)\s*[,:.!–—-]*\s+)+"
 )
-"""Words before a sentence that do not belong to it."""
+"""Matches words before a sentence that are not part of the order, such as `btw`."""
 _ASKED_FOR = deferred_pattern(
     r"^(?:and\s+|also,?\s+)?(?:can|could|would|will)\s+(?:you|we)\s+(?:please\s+)?(?:stop\s+\w+ing|quit\s+\w+ing|always|never)\b|^(?:kannst|könntest)\s+du\s+(?:bitte\s+)?(?:aufhören|künftig|immer|nie)\b"
     r"|^(?:peux|pourrais)-tu\s+(?:toujours|arrêter)\b|^¿puedes\s+dejar\s+de\b"
 )
-"""A question that is a request."""
+"""Matches a question that is an order."""
 _AGREED = deferred_pattern(
     r",\s*(?:¿)?(?:ok(?:ay)?|alright|deal|agreed|ja|gell?|d['’]accord|vale|va\s+bene|combinado|está\s+bem|oké)\s?\?$",
     re.IGNORECASE,
 )
-"""A question at the end of a sentence that asks only for consent."""
+"""Matches a question at the end of an order that asks only for consent, such as `, ok?`."""
 _WRITTEN_OUT = {
     "cant": "can't", "dont": "don't", "nix": "nichts", "pls": "please", "plz": "please", "thx": "",
     "u": "you",
@@ -65,24 +65,25 @@ _WRITTEN_OUT = {
 _SHORT = deferred_pattern(r"\b(?:" + "|".join(_WRITTEN_OUT) + r")\b")
 _EMPHASIS = deferred_pattern(r"\*\*|__")
 _QUOTED = deferred_pattern(r"(?<!\w)\"[^\"\n]{12,}\"|“[^”\n]{12,}”|„[^“”\n]{12,}[“”]|«[^»\n]{12,}»")
-"""Words of somebody else: a message, a document or a label."""
+"""Matches quoted text, such as a message or a label, which is not the user's own order."""
 _FAULT = deferred_pattern(
     r"^(?:(?:please|can\s+you|could\s+you|bitte|por\s+favor),?\s+)*(?:fix\b|find\s+out|behebe?\b|bitte\s+beheben|korrigier|corrige|arréglal|corrígel|sistema\b|correggi|conserta)"
 )
-"""A request to mend what the sentence before it says: it told what the program should do."""
+"""Matches a request to fix something. The sentence before such a request describes a bug in the
+program, and is not an order."""
 
 
 def standing_orders(prompt: str) -> list[str]:
     """Return the sentences of a prompt that are standing orders or corrections, word for word.
 
-    Code, quotes, logs and questions are left out.
+    Code, quotes, logs and questions are left out, except questions that are orders.
     """
     sentences = [*_sentences(prompt[:READ])]
     after = [*sentences[1:], ""]
     return [
         sentence
-        for sentence, next_one in zip(sentences, after, strict=False)
-        if _is_order(sentence) and _FAULT.search(next_one.lower()) is None
+        for sentence, following in zip(sentences, after, strict=False)
+        if _is_order(sentence) and _FAULT.search(following.lower()) is None
     ]
 
 
@@ -104,12 +105,12 @@ def _is_order(sentence: str) -> bool:
 
 
 def _plain_words(text: str) -> str:
-    """Write out the short forms of chats."""
+    """Return the text with chat abbreviations written out."""
     return _SHORT.sub(lambda match: _WRITTEN_OUT[match[0]], text)
 
 
 def is_correction(sentence: str) -> bool:
-    """Return whether a sentence changes what was said, or allows what was forbidden."""
+    """Return whether a sentence corrects an earlier one, or lifts a prohibition."""
     return _CORRECTION.search(sentence.lower()) is not None
 
 

@@ -20,7 +20,7 @@ from cockpit.core.markdown import heading, marked_lines, one_line, plain
 from cockpit.core.verified_facts import UNVERIFIED, VERIFIED
 
 MOST = 200
-"""Maximum statements of one section."""
+"""Maximum statements of one section, and maximum revocations."""
 LONGEST = 600
 """Maximum characters of a statement."""
 
@@ -71,7 +71,7 @@ class Section:
 
     stated: tuple[str, ...] = ()
     revoked: tuple[str, ...] = ()
-    """The texts after `Revoked:`, and the texts that are revoked_line out."""
+    """The texts after `Revoked:`, and the texts that are struck out (`~~text~~`)."""
 
 
 def statements(body: str) -> Section:
@@ -88,9 +88,9 @@ def statements(body: str) -> Section:
 def says(later: str, earlier: str) -> bool:
     """Return whether a later statement still says the same as an earlier one.
 
-    This is the case if it begins with the same words, in the same order, apart from articles and
-    auxiliary verbs, and has no other negation or limiting word. The reason of a statement can
-    change.
+    True if the later statement begins with the same words, in the same order, apart from articles
+    and auxiliary verbs, and has no further negation or limiting word. The reason that a statement
+    gives can change.
     """
     if _begins_with(later, earlier):
         return True
@@ -120,7 +120,7 @@ def names(revocation: str, standing: Sequence[str]) -> int | None:
 
 
 def _items(body: str) -> list[list[str]]:
-    """Return the lines of each list item and paragraph; nested items belong to their item."""
+    """Return the lines of each list item and paragraph; a nested item belongs to the outer item."""
     items: list[list[str]] = []
     is_open = after_gap = False
     for line, is_code in marked_lines(plain(body)):
@@ -143,7 +143,7 @@ def _items(body: str) -> list[list[str]]:
 
 
 def _read_item(lines: list[str], stated: list[str], revoked: list[str]) -> None:
-    """Parse one item: a statement, or a revocation of the statement that it names or follows."""
+    """Append an item's statement or revocations. `Revoked:` after a statement revokes it."""
     kept: list[str] = []
     ends = False
     for line in lines:
@@ -157,10 +157,10 @@ def _read_item(lines: list[str], stated: list[str], revoked: list[str]) -> None:
     text = one_line(" ".join(kept), LONGEST)
     if not text or says_nothing(text) or (text.endswith(":") and not ends):
         return
-    revoked_line = _STRUCK.match(text)
-    if revoked_line is not None:
-        revoked.append(revoked_line[1])
-        rest = revoked_line[2].strip()
+    struck = _STRUCK.match(text)
+    if struck is not None:
+        revoked.append(struck[1])
+        rest = struck[2].strip()
         text = "" if rest.startswith(("(", "-", "–", "—")) or _REASON.match(f" {rest}") else rest
     if ends:
         revoked.append(text)

@@ -103,8 +103,8 @@ class StepsTaken:
 def _kept(tool: ToolUse) -> dict[str, str]:
     """Return the arguments that a step needs: the command, the path or the questions."""
     if tool.name == "AskUserQuestion":
-        asked = tool.input.get("questions")
-        listed = asked if isinstance(asked, list) else [tool.input]
+        questions = tool.input.get("questions")
+        listed = questions if isinstance(questions, list) else [tool.input]
         texts = [
             str(question.get("question") or "")
             for question in listed[:4]
@@ -140,9 +140,10 @@ def _first_error(text: str) -> str:
 
 
 def _subjects(command: str, output: str, *, failed: bool) -> tuple[str, ...]:
-    """Return the subjects of the commits, if every commit of the command is a new one.
+    """Return the subjects of the commits that a command made.
 
-    git prints them, unless it was told to be quiet: then the command has one.
+    Empty if git may have made or changed a commit in another way, such as with `--amend`. The
+    subjects come from git's output; with `--quiet`, from the command, if it made only one commit.
     """
     # Parsing a command line is slow, and nearly all commands of a transcript commit nothing.
     printed = _COMMITTED.findall(output) if "commit" in command else []

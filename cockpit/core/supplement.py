@@ -27,7 +27,7 @@ MOST_TODOS = 40
 _OPENING: dict[Occasion, str] = {
     "compact": "this conversation was compacted. These are facts that the summary may have lost.",
     "clear": "this conversation was cleared. These are facts of the earlier conversation, in case "
-    "the job continues. If the user asks for something else now, ignore them.",
+    "the job continues. If the user asks for something else now, ignore these facts.",
 }
 
 
@@ -46,10 +46,10 @@ class Ground:
 
 
 def supplement(ground: Ground, occasion: Occasion, form: Form = "structured") -> str:
-    """Build the text: at most `LONGEST` characters, with the token in the first line."""
+    """Return the text: at most `LONGEST` characters, with the token in the first line."""
     opening = (
-        f"Note from cockpit ({ground.token}): {_OPENING[occasion]} They come from the session's "
-        "transcript and git. Where a summary differs, these facts are right."
+        f"Note from cockpit ({ground.token}): {_OPENING[occasion]} The facts come from the "
+        "session's transcript and git. Where a summary differs, these facts are right."
     )
     if form == "narrative":
         return _bounded("\n\n".join((opening, *_sentences(ground))))
@@ -95,7 +95,7 @@ def _current(facts: Facts) -> Todo | None:
 
 
 def _work(facts: Facts) -> str:
-    """List the todos as last written; if there are none, the last tool calls."""
+    """Return the latest todo list; without todos, the last tool calls."""
     if facts.todos:
         more = len(facts.todos) - MOST_TODOS
         return todos(facts.todos[:MOST_TODOS]) + (f"\n- … and {more} more" if more > 0 else "")

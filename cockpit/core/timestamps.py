@@ -1,7 +1,7 @@
-"""Times in the records, reports and status files of other programs, and times as text.
+"""Parse times in the files of other programs, and format times.
 
-Such a file can contain any number, and Python raises an error for a time outside the years 1 to
-9999. So a time before 1970 or after 2286 is treated as unknown. Formatting never raises.
+A file can contain any number, and Python raises an error for a time outside the years 1 to 9999.
+So a time before 1970 or after 2286 is treated as unknown. Formatting never raises.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""Spell token counts, on the screen, in messages and in documents."""
+"""Format token counts for the screen, messages and documents."""
 
 from __future__ import annotations
 
 
 def token_count(count: int) -> str:
-    """Return a count with three digits at most, rounded: `950`, `9.5k`, `142k`, `1M`, `1.2M`."""
+    """Format a count, rounded to a few digits: `950`, `9.5k`, `142k`, `1M`, `1.2M`."""
     if count < 1000:
         return str(count)
     if count < 9_950:

@@ -19,7 +19,7 @@ _LINK_KINDS = {"pull_request": "pull request", "issue": "issue"}
 
 
 def constraints(facts: Facts) -> str:
-    """List the user's standing orders and refusals, with the turn of each; empty without any."""
+    """List the user's standing orders and refusals, each with its turn; empty if there are none."""
     lines = []
     for constraint in facts.constraints:
         later = correction_of(constraint.text, constraint.turn, facts.constraints)
@@ -33,7 +33,7 @@ def constraints(facts: Facts) -> str:
 
 
 def answers(facts: Facts) -> str:
-    """List the user's answers to the agent's questions; empty without any."""
+    """List the user's answers to the agent's questions; empty if there are none."""
     lines = []
     for answer in facts.answers:
         then = _later(
@@ -61,7 +61,7 @@ def prompts(facts: Facts, goal: str | None) -> str:
 
 
 def earlier_prompts(facts: Facts) -> str:
-    """List the beginnings of the prompts before the last ones; empty without any."""
+    """List the beginnings of the older prompts, without orders; empty if there are none."""
     quoted = {one_line(constraint.text, LONGEST) for constraint in facts.constraints}
     return listed(
         f"turn {prompt.turn}: {_quoted(prompt.text)}"
@@ -72,7 +72,7 @@ def earlier_prompts(facts: Facts) -> str:
 
 
 def checks(items: Sequence[Check]) -> str:
-    """List the last test, lint and build commands with their results; empty without any."""
+    """List the last test, lint and build commands with their results; empty if there are none."""
     return listed(map(check_line, items))
 
 
@@ -87,7 +87,7 @@ def check_line(check: Check) -> str:
 
 
 def failures(items: Sequence[Failure]) -> str:
-    """List failed calls with what worked afterwards; empty without any."""
+    """List failed calls, each with the call that worked later; empty if there are none."""
     return listed(map(failure_line, items))
 
 
@@ -106,7 +106,7 @@ def failure_line(failure: Failure) -> str:
 
 
 def links(items: Sequence[Link]) -> str:
-    """List pull requests and issues with their last known state; empty without any."""
+    """List pull requests and issues with their last known state; empty if there are none."""
     return listed(map(link_line, items))
 
 
@@ -128,9 +128,10 @@ def plan(last: Plan) -> str:
 
 
 def reminder(facts: Facts) -> list[str]:
-    """Return what the user said and the last results, one line each, for a document's writer.
+    """Return facts for the prompt that asks for a handoff document, one line each.
 
-    Contains the newest of each kind, together at most `REMINDED` characters.
+    They are the newest orders, refusals and answers of the user, the last checks and the open
+    links: together at most `REMINDED` characters.
     """
     orders = [
         f"the user said: {_short(constraint.text)} (turn {constraint.turn})"

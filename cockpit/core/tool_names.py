@@ -5,7 +5,7 @@ from __future__ import annotations
 from cockpit.core.deferred_dataclass import dataclass
 
 SUCCESSORS = ("claude", "codex", "gemini", "opencode", "copilot")
-"""Runtimes that can take over a job from another one."""
+"""Runtimes that can take over a job from another runtime."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +31,8 @@ CLAUDE_TOOLS = ToolNames(
 
 
 def change_of_cli(old: ToolNames, new: ToolNames) -> str:
-    """Tell the model of `new` that a document was written in another CLI."""
-    theirs, ours = (", ".join(f"`{name}`" for name in one.all) for one in (old, new))
+    """Return the note that tells the model in `new` that the document was written in `old`."""
+    theirs, ours = (", ".join(f"`{name}`" for name in tools.all) for tools in (old, new))
     names = f": {theirs} there, {ours} here" if theirs and ours else ""
     return (
         f"The previous session ran in {old.cli}, this one runs in {new.cli}. The tools have other "

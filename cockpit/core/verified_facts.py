@@ -20,10 +20,10 @@ from cockpit.core.front_matter import FrontMatter
 from cockpit.core.markdown import code, fenced, marked_lines, one_line
 
 MOST_LINES = 100
-"""Maximum lines of one list, because every line uses context of the model that reads it."""
+"""Maximum lines of one list, because every line uses the reader's context."""
 MOST_CLAIMS = 50
 MOST_OVER = 10
-"""Maximum listed background tasks that have ended. Running tasks are all listed."""
+"""Maximum listed background tasks that have ended. All running tasks are listed."""
 REPORT_SHOWN = 300
 """Maximum characters of a subagent's report that a document quotes."""
 _IN_BACKGROUND = deferred_pattern(
@@ -74,7 +74,7 @@ class GitView:
     known: frozenset[str] | None = None
     """The commits of `claimed_commits` and of the transcript that the repository has.
 
-    None if git was not asked; then nothing is marked.
+    None if git was not asked; then `mark_claims` adds no marks.
     """
     lost: frozenset[str] = frozenset()
     """The commits of the transcript that no branch has now, such as after an amend or a reset."""
@@ -123,7 +123,7 @@ class GitView:
             return True
         shown = [line[3:].strip('"') for line in self.status]
         # An untracked folder is one line of the status, with a slash at its end.
-        return any(one == place or (one[-1:] == "/" and place.startswith(one)) for one in shown)
+        return any(name == place or (name[-1:] == "/" and place.startswith(name)) for name in shown)
 
 
 def claimed_commits(text: str) -> list[str]:
@@ -146,8 +146,8 @@ def claimed_commits(text: str) -> list[str]:
 def mark_claims(text: str, git: GitView, claims: Sequence[str]) -> str:
     """Mark each claimed commit as verified or unverified. Idempotent.
 
-    Marks by the writer are removed. A commit that git was not asked about gets no mark. Code blocks
-    are not changed; `verified_facts` lists the commits in them.
+    Marks that the agent wrote are removed. A commit that git was not asked about gets no mark. Code
+    blocks are not changed; `verified_facts` lists the commits in them.
     """
     answers = {claim: git.has_commit(claim) for claim in claims}
     return "\n".join(
@@ -156,7 +156,7 @@ def mark_claims(text: str, git: GitView, claims: Sequence[str]) -> str:
 
 
 def verified_facts(facts: Facts, git: GitView, front: FrontMatter, claims: Sequence[str]) -> str:
-    """Write the body of `## Verified Facts`; `claims` are the commits in the agent's text."""
+    """Return the body of `## Verified Facts`; `claims` are the commits in the agent's text."""
     parts = [
         "Written by cockpit from git and the session's transcript, not by the agent.",
         "### Repository\n\n" + _repository(git),
@@ -192,7 +192,7 @@ def todos(items: Sequence[Todo]) -> str:
 
 
 def background_work(facts: Facts) -> str:
-    """Write one line for each subagent and background task, with advice for the successor.
+    """Return one line for each subagent and background task, with advice for the successor.
 
     `is_background_line` recognises these lines by their beginning: the kind and the id.
     """
@@ -310,7 +310,7 @@ def _distance(git: GitView) -> str:
 
 
 def uncommitted(git: GitView) -> str:
-    """Return the lines of `git status --porcelain`, fenced."""
+    """Return the fenced lines of `git status --porcelain`, or a sentence if there are none."""
     if not git.is_repository:
         return NOT_KNOWN
     if not git.status_known:
@@ -329,7 +329,10 @@ def _flat(line: str) -> str:
 
 
 def commits(facts: Facts, git: GitView, claims: Sequence[str] = ()) -> str:
-    """List the commits that git has, newest first; then those that git does not have, marked."""
+    """List the session's commits in git, newest first; then commits of transcript and document.
+
+    A commit that git does not have is marked.
+    """
     lines = [f"{code(made.hash, 40)} {_text(made.subject)}" for made in git.commits]
     known = [made.hash for made in git.commits]
     for made in facts.commits:
@@ -349,7 +352,7 @@ def commits(facts: Facts, git: GitView, claims: Sequence[str] = ()) -> str:
 
 
 def _files(facts: Facts, git: GitView) -> str:
-    """List the files in the transcript, then those only in commits; each with its source."""
+    """List the files in the transcript, then the files only in commits; each with its source."""
     named = [path for path in dict.fromkeys(facts.files_modified) if not is_scratch(path, git.root)]
     lines = [f"{code(git.place(path), 300)}{_sources(path, git)}" for path in named]
     places = {git.place(path) for path in named}
@@ -376,7 +379,7 @@ def _usage(facts: Facts, front: FrontMatter) -> str:
     if front.tokens is None:
         context = "unknown"
     elif front.window is None:
-        context = f"{front.tokens:,} tokens of an unknown window"
+        context = f"{front.tokens:,} tokens (window size unknown)"
     else:
         share = front.percent
         if share is None and front.window:

@@ -80,7 +80,8 @@ def test_what_is_not_known_has_no_section() -> None:
 
 
 def test_after_a_clear_it_leaves_the_choice() -> None:
-    assert "If the user asks for something else now, ignore them" in supplement(GROUND, "clear")
+    expected = "If the user asks for something else now, ignore these facts"
+    assert expected in supplement(GROUND, "clear")
 
 
 def test_the_narrative_form_says_the_same_in_sentences() -> None:

@@ -129,7 +129,7 @@ def test_the_last_tool_calls_are_five() -> None:
     [
         (FRONT, "142,000 of 200,000 tokens, 71 % (reported)"),
         (replace(FRONT, percent=None), "142,000 of 200,000 tokens, 71 % (reported)"),
-        (replace(FRONT, window=None), "142,000 tokens of an unknown window"),
+        (replace(FRONT, window=None), "142,000 tokens (window size unknown)"),
         (replace(FRONT, tokens=None), "unknown"),
     ],
 )
