@@ -30,7 +30,7 @@ _DATE = re.compile(r"-20[0-9]{6}$")
 
 
 class Meter:
-    """Tokens in one session's context, and its usage, up to the last event that was fed."""
+    """Counts the tokens in one session's context, and the session's usage."""
 
     __slots__ = (
         "_base",

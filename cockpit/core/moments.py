@@ -88,7 +88,7 @@ class SubagentBegan:
     id: str
     type: str
     words: str = ""
-    """The call in one line, if the CLI's transcript has a call only after the call has ended."""
+    """The subagent's call in one line; empty if the CLI's transcript has a call before its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class SubagentOver:
 
 @dataclass(frozen=True, slots=True)
 class CompactionBegins:
-    """The CLI may be about to compact; it does not always do so."""
+    """The CLI may be about to compact; sometimes no compaction follows."""
 
     trigger: str
 

@@ -38,7 +38,7 @@ STEP_WINDOW = 4_194_304
 MOST_STREAMS = 128
 """Maximum open streams. Below the limit of one process's connections to the supervisor."""
 MOST_RESET = 1_024
-"""Maximum streams that this end has reset and whose last bytes are still awaited."""
+"""Maximum streams that this end has reset and the peer has not closed yet."""
 LONGEST_REASON = 1_024
 """Maximum bytes of the text in a `RESET`."""
 _PIECE = 65_536

@@ -17,7 +17,7 @@ _DAY = 24 * 60
 
 
 def digest(texts: Sequence[str]) -> tuple[str, str]:
-    """Return title and body of one message about all these events."""
+    """Return title and body of one message about the events with these texts."""
     lines = [safe_line(text, 300) for text in texts]
     if len(lines) == 1:
         return "cockpit", lines[0]
@@ -28,7 +28,7 @@ def digest(texts: Sequence[str]) -> tuple[str, str]:
 
 
 def quiet_hours(text: str) -> tuple[int, int] | None:
-    """Parse `22:00-07:00` to its two times, in minutes after midnight; None for empty text.
+    """Parse two times (`22:00-07:00`) to minutes after midnight; None for empty text.
 
     Raises `ValueError` for any other text.
     """

@@ -1,7 +1,7 @@
 """Regular expressions for standing orders, corrections and other sentences, in several languages.
 
-`standing_orders` matches them against sentences in lower case, at the beginning of the sentence, of
-a word or of a clause; East Asian expressions anywhere.
+`standing_orders` matches the expressions against sentences in lower case, at the beginning of the
+sentence, of a word or of a clause; East Asian expressions anywhere.
 """
 
 from __future__ import annotations
@@ -251,7 +251,7 @@ STATEMENTS = (
     r"|zeige?|erstelle?|ajoute[zr]?|affiche[zr]?|añade|crea|muestra|aggiungi|mostra|adicione|crie|voeg|dodaj|добавь|покажи)\s"
     r"[^.;:]{1,80}?(?:\b(?:that|which|who|where|so\s+that|dass|qui|que|che|waarbij|która|который|которая|которое)\b"
     r"|,\s+(?:der|die|das)\b|\b(?:visible|sichtbar)\b)|^implement\s",
-    # Observations of people
+    # Statements of people about what happens
     r"^(?:i|we)\s+(?:think|guess|wonder|suppose)\b|^(?:users?|customers?|admins?|people|clients?)\s+(?:can|cannot|can['’]t)\b"
     r"|\b(?:kommt|kommen)\s+(?:\w+\s+)?(?:nie|immer)\b",
     r"\b(?:it|this|that|there|he|she|problem|bug|cause|reason|issue)\s+(?:must|has\s+to)\s+(?:be|have)\b|\bmust\s+have\s+(?:been|\w+ed)\b",

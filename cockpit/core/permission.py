@@ -17,7 +17,7 @@ DEFAULT = "default"
 
 
 class Right(StrEnum):
-    """A kind of action that an agent does without asking."""
+    """A kind of action that an agent may do without asking."""
 
     LOOK = "run commands in a sandbox in which they can only read"
     EDIT = "edit files in its directory"
@@ -30,7 +30,8 @@ class Right(StrEnum):
 class Asks(IntEnum):
     """The actions for which the CLI asks the user if the mode does not allow them.
 
-    In ascending order. The CLI refuses all other actions that the mode does not allow.
+    The members are in ascending order. The CLI refuses all other actions that the mode does not
+    allow.
     """
 
     NOTHING = 0

@@ -15,7 +15,7 @@ from fractions import Fraction
 from cockpit.core.plurals import counted
 
 LOAD_STEP = 0.1
-"""Loads per core count as equal if they round to the same multiple, since loads vary."""
+"""Unit of load per core. Loads that round to the same multiple are equal, because loads vary."""
 MEMORY_STEP = 100_000_000
 """Unit of free memory in bytes: amounts that round down to the same multiple are equal."""
 
@@ -26,7 +26,7 @@ class Candidate:
 
     name: str
     refusal: str = ""
-    """Why the agent cannot start on this machine; empty if it can."""
+    """Why the agent cannot start on this machine; empty if the agent can."""
     remedy: str = ""
     """The next step that would make a start on this machine possible."""
     running: int | None = None

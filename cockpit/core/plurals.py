@@ -1,4 +1,4 @@
-"""Numbers with a noun in singular or plural."""
+"""Format numbers with a noun in singular or plural."""
 
 from __future__ import annotations
 

@@ -12,7 +12,7 @@ USED_UP = 0.995
 
 @dataclass(frozen=True, slots=True)
 class RateLimit:
-    """How much of one of the account's usage limits is used."""
+    """One usage limit of an account, and the share of the limit that is used."""
 
     name: str
     used: float

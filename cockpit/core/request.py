@@ -20,7 +20,7 @@ LONGEST = 1_700
 """Maximum characters of any request without a reminder, for a path of up to 300 characters."""
 
 Occasion = Literal["tool", "stop", "prompt"]
-"""How the request arrives: after a tool call, at the end of a turn, or pasted into the composer."""
+"""The time of the request: after a tool call, at the end of a turn, or pasted into the composer."""
 
 _BEGIN: dict[Occasion, str] = {
     "tool": "Finish the current step, then write the document",
@@ -117,7 +117,7 @@ def ask_to_end() -> str:
 def ask_again(path: str, problems: Sequence[Problem | str], tools: ToolNames = CLAUDE_TOOLS) -> str:
     """Return the prompt that asks the agent to correct its document.
 
-    It lists at most six problems.
+    The prompt lists at most six problems.
     """
     wrong = "\n".join(f"- {one_line(str(problem))}" for problem in problems[:6])
     more = f"\n- … and {len(problems) - 6} more" if len(problems) > 6 else ""
@@ -140,7 +140,8 @@ def _reminder(told: Sequence[str]) -> tuple[str, ...]:
 def _running(tasks: Sequence[str]) -> str:
     """Return the sentences about background work; empty if there is none.
 
-    They name at most two tasks: the agent knows its tasks, and cockpit adds all of them itself.
+    The text names at most two tasks: the agent knows all tasks, and cockpit adds all of them to the
+    document.
     """
     if not tasks:
         return ""

@@ -14,7 +14,7 @@ REPLACEMENT = "�"
 ELLIPSIS = "…"
 
 _ESCAPES = re.compile(
-    # CSI: parameters, intermediates, final byte. Unfinished, it ends before any other byte.
+    # CSI: parameters, intermediates, final byte. Without a final byte, ends at the next byte.
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?"
     # OSC, DCS, SOS, PM, APC: up to BEL or either form of ST, but never past the end of the line,
     # so that an unfinished sequence cannot hide the rest of a document.

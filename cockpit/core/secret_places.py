@@ -336,7 +336,7 @@ def _in_cookies(text: str, folded: str) -> Iterator[Span]:
 
 
 def _cookie_runs(text: str, folded: str) -> Iterator[tuple[int, int, list[int]]]:
-    """Yield spans that may contain cookies, each with the positions of first cookies in it."""
+    """Yield spans that may contain cookies, each with the starts of the cookie lists in it."""
     begin = end = stop = 0
     firsts: list[int] = []
     for at in places(folded, "cookie"):

@@ -109,7 +109,7 @@ def _is_sample(token: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The rule for one kind."""
+    """The rule that finds the secrets of one kind."""
 
     rule: re.Pattern[str]
     rest: re.Pattern[str] | None

@@ -81,8 +81,8 @@ def expression(template: str) -> str:
     """Convert a template to a regular expression; `<` and `>` become the group `s`.
 
     A run may be a quarter shorter than in the template, or half longer. A run at the end of a
-    template may have any length: the expression ends at its shortest length, and `open_alphabet`
-    has the characters that may follow.
+    template may have any length: the expression ends at the shortest length of that run, and
+    `open_alphabet` has the characters that may follow.
     """
     pieces: list[str] = []
     read = parts(template)

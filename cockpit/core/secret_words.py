@@ -18,8 +18,8 @@ _COLOUR = re.compile(rb"[0-9]{1,4}m(?=.)")
 class Words:
     """The set of words in a text.
 
-    A word that directly follows an escape (`\\n`) or a colour code is included with the rest of the
-    escape or code, and without.
+    A word that directly follows an escape (`\\n`) or a colour code is included twice: with the
+    letter of the escape or the end of the code, and without.
     """
 
     each: frozenset[bytes]

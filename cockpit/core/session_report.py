@@ -131,7 +131,7 @@ def facts_report(
 
 
 def _conversation(facts: Facts) -> dict[str, Any]:
-    """Return the texts of the user and the agent, and the commands that the agent ran."""
+    """Return the facts about the conversation: prompts, orders, checks, failures, replies."""
     return {
         "prompts": [asdict(prompt) for prompt in facts.prompts],
         "earlier_prompts": [asdict(prompt) for prompt in facts.earlier_prompts],

@@ -2,7 +2,7 @@
 
 tmux returns lines with SGR sequences, whose state continues from one line to the next. This module
 makes the lines safe and splits them into runs of one style. It is fast enough for every changed
-line. The runs depend only on the line and its initial style, so both can be a cache key.
+line. The runs depend only on the line and the initial style, so these two can be a cache key.
 """
 
 from __future__ import annotations

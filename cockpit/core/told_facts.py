@@ -130,7 +130,7 @@ def plan(last: Plan) -> str:
 def reminder(facts: Facts) -> list[str]:
     """Return facts for the prompt that asks for a handoff document, one line each.
 
-    They are the newest orders, refusals and answers of the user, the last checks and the open
+    The facts are the newest orders, refusals and answers of the user, the last checks and the open
     links: together at most `REMINDED` characters.
     """
     orders = [

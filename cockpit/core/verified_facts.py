@@ -358,8 +358,8 @@ def _files(facts: Facts, git: GitView) -> str:
     places = {git.place(path) for path in named}
     lines += [f"{code(path, 300)} (git)" for path in git.committed if path not in places]
     if not lines:
-        by_git = "; see Uncommitted Changes for what git shows" if git.status else ""
-        return f"The transcript names none{by_git}."
+        by_git = "; git shows changes (see Uncommitted Changes)" if git.status else ""
+        return f"No modified files in the transcript{by_git}."
     return _listed(lines)
 
 

@@ -135,7 +135,7 @@ def _key(link: Link) -> str:
 
 
 def _same(known: Link, link: Link) -> bool:
-    """Return whether both are the same pull request or issue; no repository matches any."""
+    """Return whether both are the same pull request or issue. An unknown repository matches any."""
     if known.url and link.url:
         return known.url == link.url
     alike = not known.repository or not link.repository or known.repository == link.repository

@@ -17,7 +17,7 @@ PROMPT_KEPT = 20_000
 """Maximum characters of one of the last prompts."""
 EARLIER_KEPT = 60
 EARLIER_KEPT_OF_ONE = 300
-"""Maximum characters of an earlier prompt; an order that no pattern matches is often in these."""
+"""Maximum characters of an earlier prompt: the start often has orders that no pattern matches."""
 
 
 class PromptCollector:
@@ -102,9 +102,9 @@ class PromptCollector:
         self._interrupted = False
 
     def _replace_first(self, text: str) -> None:
-        """Replace the sentence that names the prompt files with their text.
+        """Replace the sentence that names the prompt files with the text of the files.
 
-        A continuation is not the user's prompt, so it is removed instead.
+        A continuation is not the user's prompt, so the sentence is removed instead.
         """
         first = self._prompts.popleft()
         if not is_continuation(text):

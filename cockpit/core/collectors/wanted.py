@@ -63,7 +63,7 @@ def purpose_of(command: str) -> Purpose:
 
 
 def awaited(tool: ToolUse) -> Awaited | None:
-    """Return which facts come from the result of this call; None if only a failed one is read."""
+    """Return which facts come from the result of a call; None if only a failed result is read."""
     name = tool.name
     if name == "Bash":
         command = tool.input.get("command")

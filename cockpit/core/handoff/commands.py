@@ -8,12 +8,12 @@ from cockpit.core.handoff.states import Document, Writer
 
 @dataclass(frozen=True, slots=True)
 class Prepare:
-    """Write a draft from facts, which the user can read before answering."""
+    """Write a draft from facts, for the user to read before answering."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Ask the agent for the document: after its next tool call, or by a paste if it is idle."""
+    """Ask the agent for the document: after the next tool call, or, if idle, by a paste."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +23,7 @@ class Withdraw:
 
 @dataclass(frozen=True, slots=True)
 class AskAgain:
-    """Tell the agent what is wrong with its draft."""
+    """Send the agent the errors in its draft."""
 
     problems: tuple[str, ...]
 

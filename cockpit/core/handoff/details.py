@@ -16,7 +16,7 @@ from cockpit.core.first_turns import Before, FirstTurns
 
 @dataclass(frozen=True, slots=True)
 class HeldBack:
-    """Why an automatic handoff asks the user first."""
+    """The reason for which an automatic handoff asks the user first."""
 
     kind: Literal["breaker", "handoff"]
     words: str
@@ -81,7 +81,7 @@ class HandoffDetails:
     compacted: bool = False
     """The handoff was cancelled because the context was compacted."""
     answered_by: str = ""
-    """Who approved or refused the handoff last, such as `ana@laptop`; empty if nobody was asked."""
+    """The user who last approved or refused, such as `ana@laptop`; empty if nobody was asked."""
     closed: float | None = None
     """When the handoff ended, in seconds of `Clock.steady`."""
     rebuilt: bool = False

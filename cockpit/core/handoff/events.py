@@ -122,7 +122,7 @@ class Moved:
 
 @dataclass(frozen=True, slots=True)
 class Abandoned:
-    """All agents are being ended. This ends the handoff in every state, but ends no process."""
+    """All agents are being ended. This event ends a handoff in every state, but ends no process."""
 
     why: str
 

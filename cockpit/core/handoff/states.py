@@ -29,7 +29,7 @@ class Successor:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The settings of a handoff, fixed when it begins."""
+    """The settings of a handoff. The user can change some of them while the handoff is open."""
 
     reason: Reason
     ask: bool
@@ -60,8 +60,8 @@ class Plan:
     """Maximum times that the agent is asked to correct its document before the next writer is
     tried."""
     move_to: str = ""
-    """The user's name for the machine on which the job continues; empty for this machine. For
-    another machine, no session is started here."""
+    """The user's name for the machine on which the job continues; empty for this machine. If
+    set, this machine starts no session."""
 
 
 @dataclass(frozen=True, slots=True)

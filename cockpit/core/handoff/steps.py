@@ -65,7 +65,7 @@ def same(handoff: Handoff) -> Step:
 
 
 def enter(handoff: Handoff, state: State) -> Step:
-    """Enter a state, with the commands of its `entry`."""
+    """Return the handoff in a new state, and the commands for entering the state."""
     moved = replace(handoff, state=state)
     return moved, entry(moved)
 

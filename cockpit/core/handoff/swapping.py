@@ -1,7 +1,7 @@
 """The rules from a sealed document to a new session: `Reviewing` and the states after it.
 
 The old session is ended only when its turn is over or was interrupted, the composer is empty, and
-no subagent or git operation is running.
+no subagent or git operation is running. With `--now`, only the turn must be over.
 """
 
 from __future__ import annotations
