@@ -88,7 +88,7 @@ class SubagentBegan:
     id: str
     type: str
     words: str = ""
-    """The subagent's call in one line; empty if the CLI's transcript has a call before its end."""
+    """The subagent's call in one line; empty if the CLI's transcript has each call at its start."""
 
 
 @dataclass(frozen=True, slots=True)

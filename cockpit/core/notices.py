@@ -10,7 +10,7 @@ from cockpit.core.safetext import safe_line
 TOGETHER = 10.0
 """Seconds during which events are collected into one message."""
 SHOWN = 20
-"""Maximum events that one message lists; its last line counts the events that are left out."""
+"""Maximum events that one message lists. With more events, the last line counts the rest."""
 
 _QUIET = re.compile(r"([01]\d|2[0-3]):([0-5]\d)-([01]\d|2[0-3]):([0-5]\d)")
 _DAY = 24 * 60

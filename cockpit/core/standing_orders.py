@@ -28,7 +28,7 @@ LONGEST = 400
 
 
 def _any_of(patterns: tuple[str, ...], at: str = "") -> re.Pattern[str]:
-    """Join patterns for lower-case text to one expression; it is tried only where `at` matches."""
+    """Join patterns for lower-case text to one expression that is tried only where `at` matches."""
     return deferred_pattern(at + "(?:" + "|".join(f"(?:{pattern})" for pattern in patterns) + ")")
 
 

@@ -1,6 +1,7 @@
 """Format facts of a transcript as lines of a handoff document: orders, answers, checks, failures.
 
-Each text of the user or a tool is on one line and in quotes, so that it cannot open a section.
+Each text of the user or a tool is in quotes on one line, in a code span, or fenced, so that the
+text cannot open a section.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ def prompts(facts: Facts, goal: str | None) -> str:
 
 
 def earlier_prompts(facts: Facts) -> str:
-    """List the beginnings of the older prompts, without orders; empty if there are none."""
+    """List the beginnings of the older prompts, except standing orders; empty if there are none."""
     quoted = {one_line(constraint.text, LONGEST) for constraint in facts.constraints}
     return listed(
         f"turn {prompt.turn}: {_quoted(prompt.text)}"

@@ -48,7 +48,7 @@ class SubagentCollector:
         remember(self._subagents, tool.id, started, SUBAGENTS_KEPT)
 
     def finished(self, event: ToolFinished) -> None:
-        """Record a result or a notice, which has the id of the call or of the subagent."""
+        """Record a result or a notice. The event has the id of the call or of the subagent."""
         for key in self._named_by(event):
             known = self._subagents[key]
             status = event.agent_status or ("failed" if event.failed else "completed")

@@ -166,7 +166,7 @@ class CommitCollector:
         if removed:
             self._left.append((kept[-1] if kept else "", removed))
         for made in removed:
-            # git can still have this commit: other commits may have been on the branch after it.
+            # git may still have this commit, if the reset removed commits of others instead.
             remember(self._quiet, made.subject, None, COMMITS_KEPT)
 
     def _listed(self, command: str, event: ToolFinished) -> None:

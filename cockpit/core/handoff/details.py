@@ -48,7 +48,7 @@ class HandoffDetails:
     filling: bool = True
     """The handoff is due because the context is filling up; the request to the agent says so."""
     due: str = ""
-    """Why the handoff is due, as text; empty for a manual one."""
+    """Why the handoff is due, as text; empty for a manual handoff."""
     because: HeldBack | None = None
     """Why the user is asked, if the agent's mode is not the reason."""
     draft_facts: str | None = None
@@ -87,7 +87,7 @@ class HandoffDetails:
     rebuilt: bool = False
     """The handoff was restored from its document after the database was lost."""
     moved_from: str = ""
-    """The machine of the old session, if the job was moved from there; empty for this machine."""
+    """The machine from which the job was moved; empty if the old session ran on this machine."""
 
 
 _STORED: dict[str, str] = {"before": "left_to_successor"}

@@ -51,7 +51,7 @@ class Observation:
     compactions: int = 0
     """Number of compactions of this session so far."""
     queue: str | None = None
-    """Why this handoff must wait for other handoffs; None if it may continue."""
+    """Why this handoff must wait for other handoffs; None if the handoff may continue."""
     delivered: bool = False
     """The transcript shows that the request reached the model."""
     user_prompted: bool = False
