@@ -143,7 +143,7 @@ def _items(body: str) -> list[list[str]]:
 
 
 def _read_item(lines: list[str], stated: list[str], revoked: list[str]) -> None:
-    """Append an item's statement or revocations. `Revoked:` after a statement revokes the statement."""
+    """Append an item's statement or revocations. A statement before `Revoked:` is revoked."""
     kept: list[str] = []
     ends = False
     for line in lines:
