@@ -1,7 +1,8 @@
 """Choose the next key for an answer to a dialog of Claude Code, from the dialog's current content.
 
-As of CLI 2.1.330, a digit chooses at once, except on a box, which it checks or unchecks, and on a
-text line, which it moves to. Keys are text while the cursor is on an open text line.
+In CLI 2.1.330, the digit of a choice submits the choice at once. The digit of a box checks or
+unchecks the box, and the digit of a text line moves the cursor to the line. While the cursor is on
+an open text line, keys are typed as text.
 """
 
 from __future__ import annotations
@@ -20,7 +21,10 @@ _TEXT_LINES = frozenset(
 
 
 def next_step(seen: Dialog, answer: Answer) -> Step | Stuck:
-    """Return the next key or paste. The last one submits the answer."""
+    """Return the next key or paste of an answer; `Stuck` if the answer cannot be given.
+
+    The step with `last` submits the answer.
+    """
     if any(not 0 <= place < len(seen.choices) for place in answer.choices):
         return Stuck("the dialog does not have this choice")
     if seen.multiple and (len(answer.choices) != 1 or _has_box(seen, answer.choices)):
@@ -42,7 +46,7 @@ def _check(seen: Dialog, choices: frozenset[int]) -> Step | Stuck:
         return Stuck("a text line is open in the pane")
     boxes = [place for place, choice in enumerate(seen.choices) if choice.checked is not None]
     if not choices <= set(boxes[:-1]) or seen.choices[boxes[-1]].checked:
-        return Stuck("the choice for a text of your own cannot be used here")
+        return Stuck('the choice "Type something" cannot be used here')
     for place in boxes[:-1]:
         if seen.choices[place].checked != (place in choices):
             return Step(key=str(place + 1))
@@ -61,9 +65,9 @@ def _with_text(seen: Dialog, place: int, text: str) -> Step | Stuck:
         shown = written if written is not None else chosen.label.removeprefix(f"{begin}, ")
         if "".join(shown.split()) == "".join(text.split()):
             return Step(key="Enter", last=True)
-        return Stuck("the text line in the pane shows another text")
+        return Stuck("the text line in the pane contains different text")
     if chosen.text == "no":
-        return Stuck("the CLI does not accept a text with this choice")
+        return Stuck("this choice takes no text")
     if seen.highlighted != place and chosen.text == "must":
         return Step(key=str(place + 1))
     if seen.highlighted != place:

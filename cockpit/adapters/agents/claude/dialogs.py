@@ -1,9 +1,9 @@
 """Read an open permission dialog or question of Claude Code from a capture of its pane.
 
-As of CLI 2.1.330. A dialog takes the place of the prompt box, so the last line of a dialog is the
-last line on the screen, except for the CLI's task list. Everything above it can be text that an
-agent wrote, so the screen is read from its end, and a screen with any line that is not understood
-is not treated as a dialog. A side panel of a wide terminal is removed before.
+The layouts are those of CLI 2.1.330. A dialog takes the place of the prompt box, so the last line
+of a dialog is the last line on the screen; only the CLI's task list can follow. The lines above the
+dialog can be text that an agent wrote. So the screen is read from its end, and a screen with an
+unexpected line is not treated as a dialog. The side panel of a wide terminal is removed first.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cockpit.core.safetext import safe_line
 from cockpit.ports.panes import Screen
 
 FREE_TEXT = "Type something"
-"""Begins the label of the choice for an answer in the user's own words."""
+"""The beginning of the label of the choice for an answer in the user's own words."""
 CHAT = "Chat about this"
 CHANGE_PLAN = "Tell Claude what to change"
 WITH_FEEDBACK = "shift+tab to approve with this feedback"
@@ -49,7 +49,7 @@ class _Item:
 
 
 def open_dialog(screen: Screen) -> Dialog | None:
-    """Return the dialog with the keyboard focus; None without one, or if it is not understood."""
+    """Return the open dialog; None if there is none, or if cockpit does not recognise it."""
     shown = [safe_line(_SGR.sub("", line), _WIDEST).rstrip() for line in screen.lines]
     lines = _above_tasks(without_side_panel(shown))
     cut = any(_MORE_ABOVE.match(line) for line in lines[-4:])
@@ -71,10 +71,10 @@ def open_dialog(screen: Screen) -> Dialog | None:
 
 
 def _above_tasks(lines: list[str]) -> list[str]:
-    """Return the lines above the CLI's task list; all lines if none is at the end.
+    """Return the lines above the CLI's task list; all lines if the screen does not end with one.
 
-    The titles of the tasks are the agent's text, so only the form of their lines is read. A screen
-    without a dialog has the prompt box below the tasks.
+    The titles of the tasks are the agent's text, so only the form of the list's lines is checked. A
+    screen without a dialog has the prompt box below the tasks.
     """
     end = _end_of_text(lines, len(lines))
     for at in range(end - 1, max(end - _MOST_TASKS, -1), -1):
@@ -86,9 +86,9 @@ def _above_tasks(lines: list[str]) -> list[str]:
 
 
 def _choices_above(lines: Sequence[str], end: int) -> tuple[list[_Item], int] | None:
-    """Return the numbered choices that end above a line, and the index of choice 1.
+    """Return the numbered choices directly above line `end`, and the line index of choice 1.
 
-    The numbers must be complete. Lines between choices belong to the choice above.
+    Return None if a number is missing. Lines between choices belong to the choice above.
     """
     items: list[_Item] = []
     extra: list[str] = []
@@ -149,7 +149,7 @@ def _permission(lines: list[str], *, cut: bool, amends: bool) -> Dialog | None:
     body = lines[top : bottom - 1]
     head = _head(lines, top - 1) if top and not cut else None
     title, subject = head or ("", "")
-    # Keys are text while the first choice is not "Yes", or the last is neither form of "No".
+    # While a text line is open, the first label is not "Yes", or the last is neither form of "No".
     typing = labels[0] != "Yes" or _WITHOUT_TEXT.match(labels[-1]) is None
     plain = labels[highlighted] in {"Yes", "No"}
     return Dialog(
@@ -176,7 +176,7 @@ def _head(lines: Sequence[str], end: int) -> tuple[str, str] | None:
             head = [line.strip() for line in lines[at + 1 : end] if line]
             if not head:
                 return None
-            # Other dialogs have a tip there, which can change.
+            # In dialogs that are not about a file, the last line is a tip, which can change.
             subject = head[-1] if head[0] in FILE_TITLES and len(head) > 1 else ""
             return head[0], subject
     return None
@@ -234,7 +234,7 @@ def _with_box(item: _Item) -> Choice:
 
 
 def _tabs(lines: Sequence[str], end: int) -> list[str] | None:
-    """Return the names of the questions; None if the line with them is not on the screen."""
+    """Return the names on the questions' tabs; None if the line of tabs is not on the screen."""
     at = _end_of_text(lines, end) - 1
     if at < 1 or not _RULE.match(lines[_end_of_text(lines, at) - 1]):
         return None
@@ -243,7 +243,7 @@ def _tabs(lines: Sequence[str], end: int) -> list[str] | None:
 
 
 def _review(lines: list[str]) -> Dialog | None:
-    """Read the page that shows all answers before they are given."""
+    """Read the page that shows all answers before the user submits them."""
     menu = _choices_above(lines, len(lines))
     if menu is None or [item.label for item in menu[0]] != ["Submit answers", "Cancel"]:
         return None
@@ -268,7 +268,7 @@ def _review(lines: list[str]) -> Dialog | None:
 def _plan_footer(lines: Sequence[str]) -> int | None:
     """Return the index of the line with the key that edits the plan.
 
-    The path of the plan's file is in the same line, or in the next ones if it does not fit.
+    The path of the plan's file is on the same line, or on the next lines if the path does not fit.
     """
     for at in range(len(lines) - 1, max(len(lines) - 4, -1), -1):
         line = lines[at].strip()
@@ -280,8 +280,8 @@ def _plan_footer(lines: Sequence[str]) -> int | None:
 
 
 def _no_plan(lines: Sequence[str]) -> Dialog | None:
-    """Read the question of an agent that leaves plan mode without a plan: it has no text line."""
-    # This dialog is indented by two more columns than others, like the one with a plan.
+    """Read the dialog of an agent that leaves plan mode without a plan. It has no text line."""
+    # This dialog and the plan dialog are indented by two more columns than other dialogs.
     inner = [line[2:] if line.startswith("  ") else line for line in lines]
     menu = _choices_above(inner, len(inner))
     if menu is None:
@@ -308,7 +308,7 @@ def _plan(lines: list[str], *, cut: bool) -> Dialog | None:
     end = _end_of_text(lines, len(lines))
     if end < 2 or lines[end - 1].strip() != WITH_FEEDBACK:
         return None
-    # This dialog is indented by two more columns than others.
+    # This dialog is indented by two more columns than other dialogs.
     inner = [line[2:] if line.startswith("  ") else line for line in lines[:end]]
     menu = _choices_above(inner, end)
     if menu is None:

@@ -1,7 +1,7 @@
 """Predict Claude Code's first-run dialogs from its own state file.
 
 No hook runs until the user has answered these dialogs, so `cockpit doctor` reports them in advance.
-The file is never written: only the user may answer these dialogs.
+cockpit never writes this file: only the user may answer these dialogs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def open_questions(environment: Mapping[str, str], repository: Path | None) -> l
     """Return the dialogs that a new session would show: `onboarding`, `trust`.
 
     `repository` is the root of the main checkout, for which the CLI stores trust. A repository in a
-    trusted folder is trusted too. With None, trust is not checked.
+    trusted folder is trusted too. If `repository` is None, trust is not checked.
     """
     state = _state(state_file(environment))
     questions = [] if state.get("hasCompletedOnboarding") is True else ["onboarding"]

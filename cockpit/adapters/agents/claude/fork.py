@@ -1,4 +1,4 @@
-"""Ask a copy of a session to write its handoff document; the session itself is not changed.
+"""Ask a copy of a session to write the handoff document; the session itself is not changed.
 
 The SDK forks the session. The copy gets one question and no tools; its answer is the draft. The
 original transcript is only read.
@@ -73,8 +73,8 @@ async def ask_fork(order: ForkOrder, deadline: float) -> Aside:
     finally:
         await _end(process)
     if process.returncode != 0:
-        words = safe_line(errors.decode("utf-8", "replace").strip().rpartition("\n")[2], 300)
-        raise Failed("The copy of the session wrote no document", words)
+        message = safe_line(errors.decode("utf-8", "replace").strip().rpartition("\n")[2], 300)
+        raise Failed("The copy of the session wrote no document", message)
     try:
         answer = loads(output)
         cost = answer["cost_usd"]

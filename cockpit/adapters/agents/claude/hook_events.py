@@ -2,8 +2,8 @@
 
 As of CLI 2.1.330: `Stop` reports the end of a turn of the main agent, `StopFailure` the end of a
 turn by an API error. `PermissionRequest` comes as soon as a dialog opens, the `permission_prompt`
-notification about six seconds later. Hooks of a subagent have an `agent_id`; only those for its
-start and its end concern the main thread.
+notification about six seconds later. Hooks of a subagent have an `agent_id`; only those in
+`_OF_SUBAGENTS` are used.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ LONGEST_COMMAND = 8000
 
 
 def moments(signal: Signal) -> Sequence[Moment]:
-    """Return the hook events in a report of the CLI; empty if there are none."""
+    """Return the hook events in a report of the CLI; empty if the report has none."""
     translate = _BY_EVENT.get(signal.event)
     if translate is None or (signal.subagent and signal.event not in _OF_SUBAGENTS):
         return ()
@@ -75,7 +75,7 @@ def _tool(payload: Payload) -> ToolUse:
 
 
 def _session_start(payload: Payload) -> Sequence[Moment]:
-    """Return no event if the session id or the transcript's name cannot be the CLI's."""
+    """Return the start of a session; no event if the session id or the transcript is invalid."""
     session, record = _text(payload, "session_id"), _text(payload, "transcript_path")
     if not is_session_id(session) or (record and reported_transcript(record, session) is None):
         return ()

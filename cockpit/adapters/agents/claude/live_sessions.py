@@ -1,7 +1,7 @@
 """Read the status files of Claude Code's live processes: `<config>/sessions/<pid>.json`.
 
-Only these files report an interrupt or an open dialog without a hook. They are read and never
-written. A file is used only if the process that wrote it is alive, because the pid may belong to
+Only these files report an interrupt, and a dialog for which no hook runs. cockpit never writes
+them. A file is used only if the process that wrote the file is alive, because the pid may belong to
 another process now.
 """
 
@@ -27,8 +27,8 @@ _ACTIVITIES = {
 }
 
 _SHELLS = {"shell": True, "idle": False}
-"""Whether a state means that a shell is in the background. As of 2.1.330, `shell` is `idle` with
-such a shell; a session with running subagents is `busy`."""
+"""Whether a background shell is running, by status. In CLI 2.1.330, `shell` means idle with a
+background shell; a session with running subagents is `busy`."""
 
 _NOTE_BYTES = 65_536
 
@@ -48,7 +48,10 @@ def presence(config: Path, pid: int) -> Presence | None:
 
 
 def own_presence(config: Path, pid: int) -> Presence | None:
-    """Return the status of process `pid` itself; None as for `presence`."""
+    """Return the status of process `pid` itself.
+
+    None if there is no status file, or if another process wrote the file.
+    """
     note = _live_note(status_file(config, pid))
     return _presence(note) if note else None
 

@@ -1,7 +1,7 @@
 """The hook in the user's own Claude Code settings that offers a waiting handoff document.
 
 cockpit inserts one entry into the settings file and keeps all other text; `claude plugin install`
-would write the whole file anew. The entry still works after cockpit is updated in place. After
+would rewrite the whole file. The entry still works after cockpit is updated in place. After
 cockpit is uninstalled, the hook's command does nothing.
 """
 
@@ -47,24 +47,24 @@ class Setup(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """The settings as they were read."""
+    """The text, bytes and access rights of the settings file; defaults if there is no file."""
 
     text: str
     data: bytes | None = None
-    """The content of the settings file; None if there was no file."""
+    """The bytes of the settings file; None if there was no file."""
     mode: int = 0o600
     group: int = -1
     mark: str = ""
-    """The byte order mark, if there is one."""
+    """The byte order mark; empty if the file has none."""
 
 
 def settings_file(environment: Mapping[str, str]) -> Path:
-    """Return the user's settings for all sessions."""
+    """Return the path of the user's settings for all sessions."""
     return config_folder(environment) / "settings.json"
 
 
 def entry() -> dict[str, Any]:
-    """Return cockpit's entry for the settings: a hook that runs only when a session starts."""
+    """Return cockpit's entry for the settings: a hook that runs only when a new session starts."""
     hook = {"type": "command", "command": _command(), "timeout": SECONDS}
     return {"matcher": "startup", "hooks": [hook]}
 
@@ -77,7 +77,7 @@ def _command() -> str:
 
 
 def state_of(environment: Mapping[str, str]) -> Setup:
-    """Return whether the user's settings contain the hook. Never raises."""
+    """Return the state of the hook; `NO` if the settings cannot be read. Never raises."""
     try:
         data = read_file(settings_file(environment), _LARGEST)
         settings = parsed(data.decode().removeprefix(_BOM))
@@ -135,7 +135,10 @@ def _with_ours(text: str) -> str:
 
 
 def _without_ours(text: str) -> str:
-    """Remove cockpit's hooks, and the objects that are then empty. Raises `Unsuitable`."""
+    """Return the settings text without cockpit's hooks, and without objects that only they used.
+
+    Raises `Unsuitable`.
+    """
     if not text.strip():
         return text
     settings = parsed(text)
@@ -177,7 +180,7 @@ def _at(settings: dict[str, Any], path: KeyPath) -> Any:
 
 
 def _read(path: Path) -> _File:
-    """Return the settings. Raises `Failed` for a file that cockpit could not replace safely."""
+    """Read the settings file. Raises `Failed` if cockpit cannot read or safely replace the file."""
     try:
         descriptor = open_file(path, follow_links=False)
         with os.fdopen(descriptor, "rb") as file:
@@ -206,7 +209,10 @@ def _read(path: Path) -> _File:
 
 
 def _replace(path: Path, before: _File, text: str) -> None:
-    """Write the settings, whole or not at all, with the previous file's mode. Raises `Failed`."""
+    """Replace the settings file atomically, and keep its mode and group.
+
+    Raises `NotNow` if the file has changed since `before` was read, and `Failed` for other errors.
+    """
     data = (before.mark + text).encode()
     temporary = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -25,7 +25,7 @@ from cockpit.ports.live_sessions import LiveSession
 
 LONGEST_WORD = 80
 MOST = 200
-"""Maximum number of sessions that are listed."""
+"""Maximum number of listed sessions."""
 
 
 class ClaudeSessions:
@@ -35,7 +35,7 @@ class ClaudeSessions:
         self._environment = environment
 
     def look(self) -> Sequence[LiveSession]:
-        """Read the status files of this user's live processes."""
+        """Return the sessions of this user's live processes, by pid; at most `MOST`."""
         config, sessions = config_folder(self._environment), list[LiveSession]()
         for note in notes(config):
             if (session := _session(note)) is not None:

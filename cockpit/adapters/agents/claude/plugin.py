@@ -1,9 +1,9 @@
 """Install the plugins that an agent's Claude Code loads.
 
-The first plugin has `/cockpit:handoff` and one more command. It is copied into the state folder, so
-that running agents keep it when the package moves. It includes a `cockpit` script for this
-installation; the CLI puts the script on the PATH of its shells. The plugin has no hooks, because
-the settings already have them.
+The first plugin has the commands `/cockpit:handoff` and `/cockpit:continue-handoff`. The plugin is
+copied into the state folder, so that running agents keep it when the package moves. It includes a
+`cockpit` script for this installation; the CLI puts the script on the PATH of its shells. The
+plugin has no hooks, because the agent's settings already have them.
 
 The second plugin has cockpit's tools; agents with `mcp = false` do not get it. `--mcp-config` is
 not an alternative: if the user's organisation has an MCP configuration, the CLI refuses to start
@@ -59,7 +59,7 @@ def install_tools(state: Path) -> Path:
 
 
 def _install(state: Path, plugin: str, files: Iterable[tuple[str, bytes, int]]) -> Path:
-    """Write the files of a plugin that are missing or differ."""
+    """Write the plugin's missing and changed files; return the plugin's folder."""
     folder = state / plugin
     state.mkdir(mode=0o700, parents=True, exist_ok=True)
     for name, content, mode in files:

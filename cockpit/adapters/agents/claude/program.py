@@ -1,6 +1,6 @@
 """Find the Claude Code program, and check that it runs.
 
-The user's own program comes first, then the one inside claude-agent-sdk.
+The user's own program comes first, then the program inside claude-agent-sdk.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def find_program(
 ) -> Program:
     """Return the first of `path`, `claude` on the PATH of `environment`, and the bundled program.
 
-    The program is probed. If it does not answer, no other program is tried. Raises
+    The program is probed. If the program does not answer, no other one is tried. Raises
     `ProgramMissing`.
     """
     if path is not None:

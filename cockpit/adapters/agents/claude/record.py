@@ -1,6 +1,6 @@
 """Parse a line of a Claude Code transcript into session events.
 
-Knows the CLI's format (2.1.330, and older forms), and nothing about files. Irrelevant lines are
+Supports the formats of CLI 2.1.330 and of older versions. Reads no files. Irrelevant lines are
 recognised by their first bytes and skipped, because some contain 40 KB of system prompt.
 """
 
@@ -158,7 +158,7 @@ def _assistant(record: Record) -> Sequence[SessionEvent]:
 
 
 def _api_failure(record: Record, message: Record, at: datetime | None) -> ApiFailed:
-    # Loads all hook events; the command line reads transcripts without them.
+    # Imported here, because the command line reads transcripts without the hook events.
     from cockpit.adapters.agents.claude.hook_events import reset_in
 
     status = record.get("apiErrorStatus")
@@ -170,7 +170,7 @@ def _api_failure(record: Record, message: Record, at: datetime | None) -> ApiFai
 
 
 def is_blank(text: str) -> bool:
-    """Return whether the model wrote nothing: the CLI then writes a text of its own."""
+    """Return whether the model wrote nothing. For an empty reply, the CLI records a fixed text."""
     return text.strip() in ("", _NO_CONTENT)
 
 
@@ -195,8 +195,10 @@ def content_of(blocks: object) -> tuple[str, tuple[ToolUse, ...]]:
 
 
 def _context(usage: Record) -> Usage:
-    """Return the tokens in the window. With several `iterations`, the last one is used, because the
-    top-level numbers are sums.
+    """Return the tokens in the context window.
+
+    If there are `iterations`, the last one in `_MAIN_ITERATIONS` is used, because the top-level
+    numbers are sums.
     """
     iterations = usage.get("iterations")
     if isinstance(iterations, list):
@@ -207,7 +209,7 @@ def _context(usage: Record) -> Usage:
 
 
 def _billed(usage: Record) -> Usage:
-    """Return the tokens of the message, with those of another model that advised it.
+    """Return the billed tokens of the message, including those of an advisor model.
 
     The advisor's tokens are never part of the context.
     """
@@ -225,9 +227,9 @@ def _billed(usage: Record) -> Usage:
 
 
 def _signed(tools: tuple[ToolUse, ...]) -> str | None:
-    """Return the model with the large window that a commit's trailer names.
+    """Return the large-window model in the trailer of a commit command; None without one.
 
-    The CLI tells the model its name.
+    The name is correct, because the CLI tells the model its name.
     """
     for tool in tools:
         command = tool.input.get("command") if tool.name == "Bash" else None
@@ -389,16 +391,17 @@ def _permission_mode(record: Record) -> Sequence[SessionEvent]:
 
 
 def session_of(line: bytes) -> Identified | None:
-    """Return what a line of any kind says of its session; None if it names none.
+    """Return the session's data in a line of any kind; None for a line without a session id.
 
-    `parse` omits this in the most frequent lines. It is needed where a transcript has no other.
+    `parse` returns no such data for the most frequent lines. Needed for a transcript that has only
+    such lines.
     """
     try:
         record = loads(line)
     except _NOT_JSON:
         return None
-    found = _identified(record) if isinstance(record, dict) else None
-    return found if found and found.session_id else None
+    session = _identified(record) if isinstance(record, dict) else None
+    return session if session and session.session_id else None
 
 
 def _identified(record: Record, model: str | None = None) -> Identified:

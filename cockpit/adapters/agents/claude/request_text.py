@@ -1,4 +1,4 @@
-"""Describe what a tool call of Claude Code would do, for the user who decides about it."""
+"""Describe what a tool call of Claude Code would do, for the user who decides about the call."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MOST_QUESTIONS = 20
 def request_text(tool: ToolUse) -> str:
     """Return the command, the change of a file, the plan or the questions; empty for other tools.
 
-    The text is as the model wrote it, and can have control characters.
+    The text is returned as the model wrote it, and can contain control characters.
     """
     arguments = tool.input
     match tool.name:

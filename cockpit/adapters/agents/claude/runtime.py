@@ -119,7 +119,7 @@ class Claude(HookedRuntime):
         self._presence = SeenPresence()
 
     def program(self, environment: Mapping[str, str]) -> Program:
-        """See `program.find_program`. Blocks for a fraction of a second, for the probe."""
+        """Return the CLI to run; see `find_program`. Blocks for the probe, less than a second."""
         return find_program(environment, path=self._program, bundled_only=self._bundled_only)
 
     def launch(self, order: SessionOrder, program: Program) -> Launch:
@@ -158,7 +158,7 @@ class Claude(HookedRuntime):
         return nearest(self.modes, mode, rights)
 
     def transcript(self, order: SessionOrder) -> Path | None:
-        """See `sessions.record_path`; hooks and the status line report the exact path."""
+        """Return the expected transcript path. Hooks and the status line report the exact path."""
         return record_path(order.session_id, order.directory, order.environment)
 
     def resumable(self, order: SessionOrder) -> None:
@@ -211,10 +211,10 @@ class Claude(HookedRuntime):
         return next_step(seen, answer)
 
     def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
-        """Queue a text for the model.
+        """Queue a request for the model; it gets one of the two texts. Returns True.
 
-        The text arrives after the next tool call, or at the end of the turn, which then continues.
-        Subagents do not get the text.
+        `mid_turn` arrives after the next tool call. `at_end`, unless it is None, arrives at the end
+        of the turn, which then continues. Subagents get neither text.
         """
         context = {
             event: self.context(event, mid_turn) for event in ("PostToolUse", "PostToolUseFailure")
@@ -226,7 +226,7 @@ class Claude(HookedRuntime):
     async def answer_aside(
         self, order: SessionOrder, program: Program, question: str, deadline: float
     ) -> Aside:
-        """See `fork.ask_fork`."""
+        """Return the answer of a copy of the session; see `fork.ask_fork`."""
         fork = ForkOrder(
             session=order.session_id,
             directory=str(order.directory),
@@ -277,12 +277,12 @@ MOST_LIMITS = 8
 
 def _rate_limits(limits: Mapping[str, Any]) -> tuple[RateLimit, ...]:
     """Return the limits with a usable percentage, at most `MOST_LIMITS`."""
-    found = [
+    parsed = [
         RateLimit(safe_line(name, 24), min(used / 100, 1.0), unix_time(limit.get("resets_at")))
         for name, value in limits.items()
         if (used := _amount((limit := _mapping(value)).get("used_percentage"))) is not None
     ]
-    return tuple(found[:MOST_LIMITS])
+    return tuple(parsed[:MOST_LIMITS])
 
 
 def _usage(value: object) -> Usage | None:

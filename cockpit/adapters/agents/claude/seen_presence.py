@@ -1,7 +1,7 @@
-"""Remember the status of each agent's process until its status file changes.
+"""Remember the status of each agent's process until the status file changes.
 
-The supervisor asks once a second for each agent. Looking at the file's state costs a tenth of
-reading the file and the process table.
+The supervisor needs the status of each agent once a second. Checking whether the file has changed
+costs a tenth of reading the file and the process table.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from cockpit.core.deferred_dataclass import dataclass
 from cockpit.ports.runtimes import Presence
 
 CHECKED = 10.0
-"""Seconds after which it is checked again that a live process wrote the file."""
+"""Seconds after which a status is read again, because the process may have ended."""
 SETTLED = 1.0
-"""Seconds without a change after which a file is remembered: until then it may change again within
-the resolution of its time."""
+"""Seconds without a change before a status is remembered. A newer file could change again without a
+new modification time."""
 _MOST = 1_000
 
 _Signature = tuple[int, int, int]
@@ -33,7 +33,7 @@ class _Seen:
 
 
 class SeenPresence:
-    """The remembered status of each process. Can be called from several threads."""
+    """The remembered status of each process. Safe to use from several threads."""
 
     def __init__(
         self,
@@ -45,8 +45,10 @@ class SeenPresence:
         self._seen: dict[Path, _Seen] = {}
 
     def read(self, config: Path, pid: int) -> Presence | None:
-        """Return the same as `live_sessions.presence`, at most `CHECKED` seconds old if the process
-        has ended."""
+        """Return the same as `live_sessions.presence`.
+
+        If the process has ended, its last status is still returned for up to `CHECKED` seconds.
+        """
         path = status_file(config, pid)
         signature, now = _signature(path), self._steady()
         if signature is None:
@@ -55,19 +57,19 @@ class SeenPresence:
         seen = self._seen.get(path)
         if seen is not None and seen.signature == signature and now - seen.checked < CHECKED:
             return seen.presence
-        found = own_presence(config, pid)
-        if found is None:
+        current = own_presence(config, pid)
+        if current is None:
             self._seen.pop(path, None)
             return presence(config, pid)
         if self._now() - signature[0] / 1e9 > SETTLED:
             if len(self._seen) >= _MOST:
                 self._seen.clear()
-            self._seen[path] = _Seen(signature, now, found)
-        return found
+            self._seen[path] = _Seen(signature, now, current)
+        return current
 
 
 def _signature(path: Path) -> _Signature | None:
-    """Return the time of the last change in ns, the size and the inode; None without a file."""
+    """Return a file's modification time in ns, size and inode; None if there is no file."""
     try:
         state = os.lstat(path)
     except OSError:

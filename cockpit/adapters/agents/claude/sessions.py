@@ -1,7 +1,7 @@
 """Find the transcript of a Claude Code session, and check whether the session can be resumed.
 
-The name of a transcript's folder is a lossy encoding of the directory, so the `cwd` in the
-transcript decides which directory it belongs to. The conversation is not read.
+The name of a transcript's folder is a lossy encoding of the session's directory, so the directory
+is read from the `cwd` fields in the transcript. The conversation is not used.
 """
 
 from __future__ import annotations
@@ -25,13 +25,16 @@ from cockpit.core.foreign_json import loads
 from cockpit.core.ids import SessionId
 
 FOLDER_NAME_LIMIT = 200
-"""Maximum UTF-16 units of an encoded directory; the CLI truncates longer ones and appends a
+"""Maximum UTF-16 units of an encoded directory; the CLI truncates a longer name and appends a
 hash."""
 _LOOK_BYTES = 1_048_576
 
 
 def encode_directory(directory: Path) -> str:
-    """Encode a directory as the CLI does: every unit outside a-z, A-Z and 0-9 becomes a dash."""
+    """Encode a directory as the CLI does.
+
+    Every UTF-16 unit outside a-z, A-Z and 0-9 becomes a dash.
+    """
     return "".join(
         ("-" if unit < 0x10000 else "--") if not re.match(r"[a-zA-Z0-9]", chr(unit)) else chr(unit)
         for unit in map(ord, os.path.realpath(directory))
@@ -41,7 +44,10 @@ def encode_directory(directory: Path) -> str:
 def record_path(
     session_id: SessionId, directory: Path, environment: Mapping[str, str]
 ) -> Path | None:
-    """Return the transcript's path; None if it is unknown until the file exists."""
+    """Return the path of a session's transcript, even if the file does not exist yet.
+
+    None if there is no file and the folder's name is too long to predict; see `FOLDER_NAME_LIMIT`.
+    """
     projects = config_folder(environment) / "projects"
     name = environment.get("CLAUDE_CODE_PROJECT_DIR_NAME") or encode_directory(directory)
     file = f"{session_id}.jsonl"
@@ -65,7 +71,7 @@ def reported_transcript(path: str | None, session_id: str | None) -> Path | None
 
 
 def check_resumable(session_id: SessionId, directory: Path, environment: Mapping[str, str]) -> Path:
-    """Return the transcript of a session that can be resumed in `directory`.
+    """Return the path of the transcript of a session that can be resumed in `directory`.
 
     Raises `BadUsage` if there is no such session or if it belongs to another directory, and
     `NotNow` while a live process has the session open.
@@ -90,7 +96,7 @@ def check_reopenable(
 
 
 def find_transcript(session_id: SessionId, directory: Path, environment: Mapping[str, str]) -> Path:
-    """Return a session's transcript. Raises `BadUsage` if there is no such session."""
+    """Return the path of a session's transcript. Raises `BadUsage` if there is no such session."""
     check_session_id(session_id)
     path = record_path(session_id, directory, environment)
     if path is None or not is_file(path):
@@ -109,7 +115,7 @@ def _check_directory(path: Path, directory: Path) -> None:
 
 
 def _directories(path: Path) -> Iterator[str]:
-    """Yield the directories at the beginning and at the end of a transcript."""
+    """Yield the different directories in the first and the last `_LOOK_BYTES` of a transcript."""
     with opened(path) as file:
         start = file.read(_LOOK_BYTES)
         size = file.seek(0, os.SEEK_END)
@@ -135,7 +141,7 @@ def _directory(line: bytes) -> str | None:
 
 
 def _find_moved(projects: Path, file: str) -> Path | None:
-    """Return the newest transcript of a session that changed its directory."""
+    """Return the session's newest transcript in any folder; None if there is none."""
     transcripts = [path for path in projects.glob(f"*/{_escaped(file)}") if is_file(path)]
     return max(transcripts, key=lambda path: path.stat().st_mtime_ns, default=None)
 

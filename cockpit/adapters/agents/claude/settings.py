@@ -1,8 +1,8 @@
 """Write the settings for one agent's Claude Code: cockpit's hooks and status line.
 
 The settings are passed with `--settings`, for this process only. Hooks are added to the user's own.
-cockpit's status line replaces the user's, so it calls the user's command. The user's files are read
-and never written.
+cockpit's status line replaces the user's, and calls the user's command. cockpit never writes the
+user's files.
 
 Hooks use the exec form, with the reporter as the command. A CLI that is too old for `args` runs the
 reporter without arguments, which does nothing. With a shell as the command, such a CLI would run
@@ -107,11 +107,11 @@ def session_settings(
         }
         for tool in WRITERS
     ]
-    words = [reporter, str(state), agent, "StatusLine"]
+    argv = [reporter, str(state), agent, "StatusLine"]
     line = dict(user_line or {})
     if user_line:
-        words.append(str(user_line["command"]))
-    line.update(type="command", command=shlex.join(words))
+        argv.append(str(user_line["command"]))
+    line.update(type="command", command=shlex.join(argv))
     permissions = {"permissions": {"allow": [*allowed]}} if allowed else {}
     return {"hooks": hooks, "statusLine": line, **permissions}
 
@@ -121,9 +121,9 @@ def user_status_line(
 ) -> dict[str, Any] | None:
     """Return the user's own status line for `directory`; None if it is not a command.
 
-    Of local, project and user settings, the first that has a status line is used; cockpit's own is
-    ignored. As of CLI 2.1.330, local settings at the root of the main checkout come before those of
-    the directory, and project settings are only those of the directory.
+    Of local, project and user settings, the first that has a status line is used; cockpit's own
+    status line is ignored. As of CLI 2.1.330, local settings at the root of the main checkout come
+    before those of the directory, and project settings are only those of the directory.
     """
     for path in _settings_files(directory, environment):
         line = _status_line(path)

@@ -1,7 +1,7 @@
 """Remove the side panel that Claude Code draws on a wide terminal from a capture of its pane.
 
-As of CLI 2.1.330. In a pane of 200 columns the CLI shows the changed files of the worktree to the
-right of an open dialog, behind a vertical line from the first to the last line of the screen.
+In a pane of 200 columns, CLI 2.1.330 shows the changed files of the worktree to the right of an
+open dialog, behind a vertical line from the first to the last line of the screen.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from collections.abc import Sequence
 
 _BORDER = "│"
 _NARROWEST = 60
-"""Minimum columns to the left of the panel; a border further left belongs to a text."""
+"""Minimum columns to the left of the panel; a border further left is part of the text."""
 
 
 def without_side_panel(lines: Sequence[str]) -> list[str]:
-    """Return the part of each line to the left of the panel; the lines themselves without a panel.
+    """Return the part of each line to the left of the panel; whole lines if there is no panel.
 
-    Only a border in the same column of every line is the panel's: the last line of an open dialog
-    is the CLI's own, so text of an agent cannot draw a panel.
+    A panel has a border in the same column of every line. Text of an agent cannot imitate a panel,
+    because the CLI itself writes the last line of an open dialog.
     """
     end = len(lines)
     while end and not lines[end - 1]:
@@ -36,7 +36,7 @@ def without_side_panel(lines: Sequence[str]) -> list[str]:
 
 
 def _border_column(line: str) -> int | None:
-    """Return the column of the first border that is far enough to the right."""
+    """Return the column of the first border after `_NARROWEST` columns; None if there is none."""
     column = 0
     for char in line:
         if char == _BORDER and column >= _NARROWEST:

@@ -36,68 +36,68 @@ from cockpit.core.session import (
 )
 
 _KEPT_BACK = 40
-"""Maximum results that are held back at a time, so that collectors still know their calls."""
+"""Maximum number of results held back at a time. With more, collectors could have forgotten the
+calls of the oldest results."""
 _BARE = b'{"type":"'
-"""The beginning of records that are not part of the conversation; some have 40 KB of system
-prompt."""
+"""The beginning of records outside the conversation; some contain 40 KB of system prompt."""
 _SYNTHETIC = "<synthetic>"
 
 _Key = tuple[str, bool, str, Counts]
-"""What is counted of a reply: its id, whether it is a subagent's, its model and token counts."""
+"""Identifies a counted reply: id, whether it is a subagent's, model, and token counts."""
 
 
 class FactsParser:
     """Parses the lines of one transcript for facts, in order.
 
-    Like `parse`, but omits results that contain no facts, the times of replies, texts and
-    successful checks that are followed by later ones, and repeated token counts of a message. Call
-    `rest` at the end to get the last text and checks. Remembers the calls whose results are needed.
+    Like `parse`, but omits the times of replies, results without facts, a message's repeated token
+    counts, and each text or successful check that a later one replaces. After the last line, call
+    `rest` for the last texts and checks.
     """
 
     __slots__ = ("_awaited", "_bare", "_billed", "_held", "_kept_back", "_last", "_texts")
 
     def __init__(self) -> None:
         self._last: _Key | None = None
-        """The last reply. None after a line that was parsed whole, because the next line of the
-        same message may then matter again."""
+        """The previous reply. None after a fully parsed line, because then the next line of the
+        same message can be needed again."""
         self._bare = False
-        """The last reply has no event yet, because it has no calls: a following line of the same
-        message usually has them, and one event for both is faster."""
+        """Whether the previous reply has no event yet. A reply without calls waits: the next line
+        of the same message usually has calls, and one event for both lines is faster."""
         self._billed = Usage()
         self._awaited: dict[str, Awaited] = {}
         """The calls whose results are needed."""
         self._held: dict[tuple[str, ...], tuple[Block, bool]] = {}
-        """The last check that succeeded, of each kind: the next one makes its output irrelevant."""
+        """The last successful check of each kind; its output matters only if no check follows."""
         self._kept_back = 0
         self._texts: deque[str] = deque(maxlen=REPLIES_BEFORE + 1)
-        """The last texts of the main agent whose events had no text."""
+        """The main agent's last texts, which are left out of the events of replies."""
 
     def __call__(self, line: bytes) -> Sequence[SessionEvent | Skipped] | Skipped:
-        """Parse the next line."""
+        """Parse the next line. The result can include events held back from earlier lines."""
         if line.startswith(_BARE):
             return self._whole(line)
         try:
-            found = decode(line)
+            decoded = decode(line)
         except UNREADABLE:
             return self._whole(line)
-        message = found.message
+        message = decoded.message
         if message is None or type(message.content) is not list:
             return self._whole(line)
         events: Sequence[SessionEvent] | None = None
-        if found.type == "assistant":
-            events = self._reply(found, message, message.content)
-        elif found.type == "user":
-            events = self._results(found, message.content)
+        if decoded.type == "assistant":
+            events = self._reply(decoded, message, message.content)
+        elif decoded.type == "user":
+            events = self._results(decoded, message.content)
         return self._whole(line) if events is None else events
 
     def rest(self) -> Sequence[SessionEvent]:
-        """Return the events that were held back. Call it after the last line."""
+        """Return the events that were held back. To be called after the last line."""
         return [*self._bare_reply(), *self._held_results(), *self._held_texts()]
 
     def _reply(
         self, line: Line, message: Message, blocks: list[Block]
     ) -> Sequence[SessionEvent] | None:
-        """Return the events of a reply; None if it needs a full parse."""
+        """Return the events of a reply; None if the line needs a full parse."""
         ident, model, counts, side = message.id, message.model, message.usage, line.isSidechain
         if (
             not ident
@@ -148,7 +148,7 @@ class FactsParser:
         return (*before, reply) if before else (reply,)
 
     def _bare_reply(self) -> Sequence[SessionEvent]:
-        """Return the event of the last reply, if it has none yet."""
+        """Return the event of the previous reply; empty if it was already returned."""
         if not self._bare or self._last is None:
             return ()
         self._bare = False
@@ -156,7 +156,7 @@ class FactsParser:
         return (AssistantReplied(ident, model, self._billed, self._billed, "", (), None, side),)
 
     def _results(self, line: Line, blocks: list[Block]) -> Sequence[SessionEvent] | None:
-        """Return the events of results; None if they need a full parse."""
+        """Return the events of a line with tool results; None if the line needs a full parse."""
         details = line.toolUseResult
         if details is ABSENT or not blocks:
             return None
@@ -174,7 +174,7 @@ class FactsParser:
         held = blocks[0], line.isSidechain
         if wanted.only_checks:
             return self._hold(wanted.checks, held)
-        # The order of results matters only between those of checks.
+        # The order matters only among the results of checks.
         before = self._held_results() if wanted.checks and self._held else ()
         return (*self._bare_reply(), *before, success(*held))
 
@@ -186,7 +186,7 @@ class FactsParser:
 
     def _held_results(self) -> list[SessionEvent]:
         held, self._held, self._kept_back = [*self._held.values()], {}, 0
-        return [success(*one) for one in held]
+        return [success(*result) for result in held]
 
     def _whole(self, line: bytes) -> Sequence[SessionEvent | Skipped] | Skipped:
         events = parse(line)

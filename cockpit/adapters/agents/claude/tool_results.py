@@ -1,6 +1,6 @@
 """Parse tool results of a Claude Code transcript: output, refusals, answers, plans and documents.
 
-The CLI writes a result for the model, and its own form of it as `toolUseResult`.
+The CLI writes each result twice: for the model, and in its own form as `toolUseResult`.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ Record = dict[str, Any]
 RESULT_KEPT = 2_000
 """Maximum characters of a tool's result in an event."""
 TAIL_KEPT = 1_000
-"""Maximum characters of the end of a longer result."""
+"""Maximum characters of the end of a result that is longer than `RESULT_KEPT`."""
 LONGEST_MONITOR = 10**10
-"""Milliseconds; a larger limit is not one that the CLI sets."""
+"""Milliseconds. The CLI sets no time limit of a monitor that is this long or longer."""
 SUBAGENT_STATUS = {
     "async_launched": "running",
     "running": "running",
@@ -70,12 +70,12 @@ def result_events(
 
 
 def shown_document(file: object) -> Iterator[DocumentShown]:
-    """Yield the text of a file that the model got, if the file is Markdown with a goal."""
+    """Yield a file that was shown to the model, if it is Markdown with "goal" in a heading."""
     if not isinstance(file, Mapping):
         return
     path, text = file.get("filePath"), file.get("content")
     if isinstance(path, str) and isinstance(text, str) and path.casefold().endswith(".md"):
-        # Slow to load, and token counts are read without it.
+        # Imported here, because the import is slow and token counts do not need it.
         from cockpit.core.document import LARGEST
 
         text = text[:LARGEST]
@@ -115,7 +115,7 @@ def _finished(
 
 
 def _until(details: Record, began: datetime | None) -> datetime | None:
-    """Return when the CLI ends a monitor; None if it has no limit."""
+    """Return when the CLI ends a monitor; None for a monitor without a time limit."""
     limit = details.get("timeoutMs")
     if began is None or details.get("persistent") is not False or type(limit) is not int:
         return None
@@ -123,7 +123,7 @@ def _until(details: Record, began: datetime | None) -> datetime | None:
 
 
 def _exit(details: Record, text: str, failed: bool) -> int | None:
-    """Return the exit status of a command. The CLI writes it only if it is not 0."""
+    """Return a command's exit status; None if unknown. The CLI records only a nonzero one."""
     match = _EXIT.match(text) if failed else None
     if match is not None:
         return int(match[1])
@@ -132,7 +132,7 @@ def _exit(details: Record, text: str, failed: bool) -> int | None:
 
 
 def _reported(details: Record) -> str:
-    """Return what a task printed or reported, without the text around it; empty if unknown."""
+    """Return the output of a background task, without the CLI's text around the output."""
     task = details.get("task")
     output = (
         task.get("output") if isinstance(task, dict) and "retrieval_status" in details else None
@@ -141,7 +141,7 @@ def _reported(details: Record) -> str:
 
 
 def _subagent(details: Record, failed: bool) -> tuple[str | None, str | None]:
-    """Return the id and the status of the subagent or background task that a result is about."""
+    """Return the id and the status of the subagent or background task in a result, if any."""
     agent = details.get("agentId")
     if isinstance(agent, str):
         known = SUBAGENT_STATUS.get(str(details.get("status")))
@@ -169,7 +169,7 @@ def _refusal(record: Record, text: str, failed: bool) -> tuple[bool, str]:
 
 
 def answers_of(details: Record, text: str) -> tuple[tuple[str, str], ...]:
-    """Return the questions and answers of a result; older CLIs have them only in the text."""
+    """Return the questions and answers in a result; older CLIs write them only in the text."""
     answers = details.get("answers")
     if isinstance(answers, Mapping) and "questions" in details:
         found: Sequence[tuple[object, object]] = list(_given(answers, details))
@@ -184,7 +184,10 @@ def answers_of(details: Record, text: str) -> tuple[tuple[str, str], ...]:
 
 
 def _given(answers: Mapping[str, Any], details: Record) -> Iterator[tuple[str, str]]:
-    """Yield the answers with the user's notes, and the text that the user wrote instead of them."""
+    """Yield each question with its answer and the user's note.
+
+    Text that the user wrote instead of the answers comes last, with the first question.
+    """
     annotations = details.get("annotations")
     notes = {
         question: annotation["notes"].strip()
@@ -209,7 +212,10 @@ def _answer(value: object) -> str:
 
 
 def output_of(content: object) -> tuple[str, str]:
-    """Return the beginning and, of a longer output, the end. A result can have megabytes."""
+    """Return the first `RESULT_KEPT` characters, and up to `TAIL_KEPT` of the rest's end.
+
+    An output can have megabytes.
+    """
     texts = list(_texts(content))
     text = "\n".join(part[:RESULT_KEPT] for part in texts)[:RESULT_KEPT]
     whole = sum(map(len, texts)) + max(len(texts) - 1, 0)

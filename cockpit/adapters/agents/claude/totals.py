@@ -32,12 +32,12 @@ _USAGE = re.compile(
 _UNUSUAL = re.compile(rb'"(?:iterations":\[\{|isApiErrorMessage"|usage":)')
 _LARGE_MODEL = b'"resolvedModel"'
 LARGE_SIGNATURE = b"(1M context)"
-"""In the command of a commit: the trailer with the name of the model."""
+"""Part of a commit's trailer by a model with the large window."""
 CLOSING_BRACE = 0x7D
 
 
 class ReplyCounter:
-    """The token counts of the last reply.
+    """Reads the token counts of replies, and remembers those of the previous reply.
 
     The CLI writes a line for each block of a message, with the same token counts.
     """
@@ -46,19 +46,19 @@ class ReplyCounter:
 
     def __init__(self) -> None:
         self.message: tuple[bytes, bytes, bytes] | None = None
-        """The mark of a subagent, the id and the model of the last reply. None after a line that
-        was parsed whole, because the next line of the same message may then matter again."""
+        """The previous reply's subagent mark, id and model. None after a fully parsed line, because
+        then the next line of the same message can be needed again."""
         self._ident = self._model = ""
         self._counts = b""
-        """The bytes of the last reply with its token counts, which `_billed` has as numbers."""
+        """The previous reply's token counts, as bytes of the line; `_billed` has the numbers."""
         self._billed = Usage()
 
     def count(self, line: bytes, end: int, message: tuple[bytes, bytes, bytes]) -> bool | None:
-        """Read the token counts after the content of a reply, which ends at `end`.
+        """Read the token counts of a reply whose content ends at byte `end` of the line.
 
-        Return whether they and the message are those of the last reply; None if a full parse is
-        needed. The usage after the content is the record's own: quotes in a text are escaped, and a
-        tool's input is part of the content.
+        Return True if the message and the counts equal those of the previous reply, False if they
+        are new, and None if the line needs a full parse. The usage after the content is the
+        record's own: quotes in a text are escaped, and a tool's input is part of the content.
         """
         if message == self.message and line.startswith(self._counts, end):
             return True if _UNUSUAL.search(line, end + len(self._counts)) is None else None
@@ -106,5 +106,5 @@ class TotalsParser(ReplyCounter):
 
 @lru_cache(maxsize=64)
 def _decoded(text: bytes) -> str:
-    """Return an id or a model's name as text. Cached, because many lines repeat them."""
+    """Return a model's name as text. Cached, because many lines contain the same name."""
     return text.decode(errors="replace")

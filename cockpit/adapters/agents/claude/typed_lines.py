@@ -1,8 +1,8 @@
 """Decode the lines of a Claude transcript into the few fields that facts and token counts need.
 
-msgspec checks the whole line, and creates objects only for these fields. A line in which one of
-them has an unexpected type, or that is not strict JSON, raises an error: the caller then reads it
-with `record.parse`, which accepts everything.
+msgspec checks the whole line, and creates objects only for these fields. If a field has an
+unexpected type, or the line is not strict JSON, `decode` raises an error. The caller then uses
+`record.parse`, which accepts any line.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from cockpit.core.session import ToolFinished, ToolUse
 ABSENT = UNSET
 """The value of a field that a line does not have."""
 UNREADABLE = (ValueError, RecursionError)
-"""What `decode` raises, also for text that is not UTF-8 or has half of a surrogate pair."""
+"""The errors that `decode` raises, including those for invalid UTF-8 and for lone surrogates."""
 
 _Count = Annotated[int, Meta(ge=0, lt=2**53)]
 _Any = Raw | UnsetType
 _FILE_TOOLS = frozenset({"Edit", "MultiEdit", "Read", "Write"})
 _PLANS = "/.claude/plans/"
 _LARGE_SIGNATURE = "(1M context)"
-"""In the command of a commit: the trailer with the name of the model."""
+"""Part of a commit's trailer by a model with the large window."""
 
 
 class Counts(Struct, gc=False):
@@ -62,7 +62,7 @@ class Message(Struct, gc=False):
 
 
 class Details(Struct, gc=False):
-    """The CLI's own form of a result: what makes it more than the output of a command."""
+    """The CLI's own form of a tool result: the fields that a plain command's output lacks."""
 
     interrupted: bool | None = None
     agentId: _Any = ABSENT
@@ -79,8 +79,10 @@ class Details(Struct, gc=False):
 
     @property
     def has_fact(self) -> bool:
-        """Whether there may be facts in it, even if the result of its call is not needed: about a
-        subagent, a background task, or a large context window."""
+        """Whether the result can have a fact about a subagent, a background task or a large window.
+
+        Such a fact counts even if the result of the call is not needed otherwise.
+        """
         return not (
             self.agentId is ABSENT
             and self.backgroundTaskId is ABSENT
@@ -92,7 +94,7 @@ class Details(Struct, gc=False):
 
     @property
     def is_plain(self) -> bool:
-        """Whether it says no more than that the call succeeded."""
+        """Whether the result says only that the call succeeded."""
         return (
             not self.has_fact
             and not self.interrupted
@@ -133,8 +135,8 @@ _decode_file = Decoder(_File).decode
 def call_of(block: Block) -> ToolUse | None:
     """Return the call in a block; None if the line needs a full parse.
 
-    Of a command only itself and its description, of an edit only the path: the changed text can
-    have many kilobytes.
+    Of a `Bash` call, only the command and its description are kept. Of a file tool's call, only the
+    path is kept, because the text can have many kilobytes.
     """
     ident, name, content = block.id, block.name, block.input
     if ident is None or name is None or content is ABSENT:

@@ -42,7 +42,7 @@ BY_THE_CLI = (
     "<teammate-message",
     "<user-prompt-submit-hook>",
 )
-"""Beginnings of texts that the CLI wrote: about itself, for a hook, or for another session."""
+"""Beginnings of texts from the CLI: its own output, or from a hook or another session."""
 NOTICE = "<task-notification>"
 _NOTICED = re.compile(r"<(task-id|tool-use-id|status|result)>([^<]*)")
 _TIMED_OUT = re.compile(r"<event>[^<]*\[Monitor timed out\b")
@@ -125,7 +125,7 @@ def _prompt_events(
 
 
 def _command(text: str) -> str:
-    """Return a slash command with its arguments; empty if it gives the agent no work."""
+    """Return the slash command in a prompt; empty if it gives the agent no work, or without one."""
     if "<command-name>" not in text[:2_000]:
         return ""
     name, arguments = _COMMAND.search(text), _ARGUMENTS.search(text)
@@ -135,13 +135,13 @@ def _command(text: str) -> str:
 
 
 def _shell(text: str) -> str:
-    """Return the command that the user ran in the CLI, or its output."""
+    """Return the shell command that the user ran in the CLI, or the command's output."""
     match = _SHELL.match(text)
     return match[1][:RESULT_KEPT] if match else ""
 
 
 def _model_chosen(text: str) -> str | None:
-    """Return the model that the output of `/model` names."""
+    """Return the model in the output of `/model`; None for any other text."""
     if not text.startswith("<local-command-stdout>"):
         return None
     match = _MODEL_CHOSEN.search(_COLOUR.sub("", text[:500]))
@@ -149,7 +149,7 @@ def _model_chosen(text: str) -> str | None:
 
 
 def model_name(family: str, version: str, note: str) -> str:
-    """Return a model's name from the one shown to users: `Opus`, `4.6` and perhaps `1M context`."""
+    """Return a model's API name from its display name: `Opus`, `4.6`, and `1M context` or empty."""
     suffix = "[1m]" if note.removeprefix("with ") == LARGE else ""
     return f"claude-{family.lower()}-{version.replace('.', '-')}{suffix}"
 
