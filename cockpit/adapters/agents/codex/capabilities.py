@@ -36,5 +36,5 @@ CAPABILITIES = Capabilities(
     background=No("Codex does not report it"),
     session_ends=Yes(),
     commits=COMMITS,
-    end_keys=("C-d",),  # a signal ends it too, but without the user's `SessionEnd` hooks
+    end_keys=("C-d",),  # a signal ends Codex too, but without the user's `SessionEnd` hooks
 )

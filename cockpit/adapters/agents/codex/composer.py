@@ -16,8 +16,7 @@ _CHOICE = re.compile(r"\s*\d+\. ")
 
 
 def composer_empty(screen: Screen) -> bool | None:
-    """Return whether the prompt box is empty or has a suggestion; None if there is no
-    prompt box."""
+    """Return whether the prompt box has no typed text; None if there is no prompt box."""
     for line in reversed(screen.lines):
         plain = _SGR.sub("", line)
         if plain.startswith(PROMPT_SIGN):

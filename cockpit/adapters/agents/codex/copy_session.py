@@ -1,4 +1,4 @@
-"""Ask a copy of a Codex session to write its handoff document; the session itself is not changed.
+"""Ask a copy of a Codex session to write the handoff document; the session itself is unchanged.
 
 `codex exec fork --ephemeral` answers one question from a copy that is not saved (0.169.0). The copy
 may only read; it has no shell and none of cockpit's hooks. It does not run in the agent's
@@ -49,8 +49,8 @@ async def ask_copy(
                 os.killpg(process.pid, 9)
             await process.wait()
         if process.returncode != 0:
-            words = safe_line(errors.decode("utf-8", "replace").strip().rpartition("\n")[2], 300)
-            raise Failed("The copy of the session wrote no document", words)
+            message = safe_line(errors.decode("utf-8", "replace").strip().rpartition("\n")[2], 300)
+            raise Failed("The copy of the session wrote no document", message)
         try:
             text = read_text(answer, LARGEST_ANSWER)
         except OSError as error:
@@ -59,11 +59,11 @@ async def ask_copy(
 
 
 def _arguments(program: Path, order: SessionOrder, answer: Path) -> list[str]:
-    words = [str(program), "exec", "--sandbox", "read-only", "--output-last-message", str(answer)]
-    words.append("--skip-git-repo-check")
+    argv = [str(program), "exec", "--sandbox", "read-only", "--output-last-message", str(answer)]
+    argv.append("--skip-git-repo-check")
     if order.model:
-        words += ["--model", order.model]
-    words += ["fork", "--ephemeral", "-c", 'web_search="disabled"']
+        argv += ["--model", order.model]
+    argv += ["fork", "--ephemeral", "-c", 'web_search="disabled"']
     for feature in _WITHOUT:
-        words += ["--disable", feature]
-    return [*words, order.session_id, "-"]
+        argv += ["--disable", feature]
+    return [*argv, order.session_id, "-"]

@@ -1,7 +1,7 @@
 """Parse Codex's hooks into hook events of a session.
 
-As of 0.169.0 the format follows Claude Code's. Hooks of a subagent have an `agent_id`. No hook
-reports an API error or a dialog before the session; see `record` and `first_dialogs`.
+As of 0.169.0, the reports have Claude Code's format. Hooks of a subagent have an `agent_id`. No
+hook reports an API error or a dialog before the session; see `record` and `first_dialogs`.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _OF_SUBAGENTS = {"SubagentStart", "SubagentStop", "PermissionRequest"}
 
 
 def moments(signal: Signal) -> Sequence[Moment]:
-    """Return the hook events in a report of Codex; empty if there are none."""
+    """Return the hook events in a report of Codex; empty if the report has none."""
     translate = _BY_EVENT.get(signal.event)
     if translate is None or (signal.subagent and signal.event not in _OF_SUBAGENTS):
         return ()
@@ -67,7 +67,7 @@ def _tool_line(payload: Payload) -> str:
 
 
 def _session_start(payload: Payload) -> Sequence[Moment]:
-    """Return no event if the session id or the transcript's name cannot be Codex's."""
+    """Return the start of a session; no event if the session id or the transcript is invalid."""
     session, record = _text(payload, "session_id"), _text(payload, "transcript_path")
     if not is_session_id(session) or (record and reported_transcript(record, session) is None):
         return ()

@@ -2,8 +2,8 @@
 
 Hooks in `-c` are added to the user's own and not saved. Codex asks about every hook that is not
 trusted; the argument's hashes make only these hooks trusted. As of 0.169.0 the hash is the SHA-256
-of the hook as JSON with sorted keys and without spaces. A version with another hash shows its
-dialog ("Hooks need review"), which the row reports.
+of the hook as JSON with sorted keys and without spaces. If a version computes another hash, Codex
+opens a dialog ("Hooks need review"), and cockpit shows this dialog on the agent's row.
 """
 
 from __future__ import annotations

@@ -27,6 +27,6 @@ def window(model: str | None) -> Window:
 def compacts_at(window_tokens: int) -> int:
     """Return the token count at which Codex compacts automatically.
 
-    `model_auto_compact_token_limit` in the user's configuration can lower it, but is not read.
+    The user's setting `model_auto_compact_token_limit` can lower this count, but is not read.
     """
     return round(window_tokens / NAMED_SHARE * COMPACTION_SHARE)

@@ -1,12 +1,12 @@
 """All live sessions of Codex, including those that cockpit did not start.
 
-As of 0.169 a process that can write to a session holds a lock (`flock`) on a file with the
-session's id, and has the session's transcript open. The kernel names the process that holds the
-lock, so a killed process leaves nothing that counts. Without Linux's list of locks no session is
-found. Implements `ports.live_sessions.LiveSessions`.
+As of 0.169, a process that can write to a session holds a lock (`flock`) on a file named after the
+session's id, and has the session's transcript open. The kernel lists the process that holds each
+lock, so a session of a killed process is not found. On systems without Linux's list of locks, no
+session is found. Implements `ports.live_sessions.LiveSessions`.
 
-A session has no transcript before its first prompt, so it is not found before that. After `/clear`
-Codex keeps the previous session open for a minute.
+A session has no transcript, and is not found, before its first prompt. After `/clear`, Codex keeps
+the previous session open for a minute.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ from cockpit.ports.runtimes import Activity
 
 LOCKS = "thread-writer-locks"
 MOST = 200
-"""Maximum number of sessions that are checked; the newest locks first."""
+"""Maximum number of sessions that are checked: those with the newest locks."""
 LONGEST_WORD = 80
 TAIL = 262_144
-"""Bytes at the end of a transcript in which the last turn's beginning or end is searched."""
+"""Bytes read from the end of a transcript to find the beginning or end of the last turn."""
 _TURN = re.compile(
     rb'^\{"timestamp":"[^"]*",(?:"ordinal":[0-9]+,)?"type":"event_msg",'
     rb'"payload":\{"type":"(task_started|turn_started|task_complete|turn_complete|turn_aborted)"',
@@ -59,7 +59,7 @@ class CodexSessions:
         self._environment = environment
 
     def look(self) -> Sequence[LiveSession]:
-        """Read the locks, and the first and last lines of the transcripts."""
+        """Return this user's live sessions, by pid. Reads the locks and the transcripts."""
         held = _held(config_folder(self._environment) / LOCKS)
         sessions: list[LiveSession] = []
         others = Counter[int]()
@@ -87,7 +87,7 @@ class CodexSessions:
         return ("codex", "resume", session.id)
 
     def watch(self, call: Callable[[], None]) -> Callable[[], None]:
-        """Watch the locks, and Codex's folder, in which it writes the history of prompts."""
+        """Watch the locks and Codex's folder; Codex writes the history of prompts there."""
         config = config_folder(self._environment)
         stops = [watch_entries(folder, call) for folder in (config / LOCKS, config)]
 
@@ -99,9 +99,10 @@ class CodexSessions:
 
 
 def open_session(pid: int, environment: Mapping[str, str]) -> SessionId | None:
-    """Return the session that this process, or a child of it such as npm's `codex`, has open.
+    """Return the session that process `pid` or one of its children has open.
 
-    None if it has several, or one without a transcript.
+    npm's `codex` runs Codex as a child. None if there is no session, if there are several, or if
+    the session has no transcript.
     """
     sessions: list[tuple[SessionId, Mapping[str, Any] | None]] = []
     for ident, holder in _held(config_folder(environment) / LOCKS):
@@ -118,7 +119,7 @@ def _is_subagent(first: Mapping[str, Any] | None) -> bool:
 
 
 def _held(folder: Path) -> list[tuple[SessionId, int]]:
-    """Return the sessions whose lock a process of this user holds, with its pid."""
+    """Return each session whose lock a process of this user holds, and the process's pid."""
     locks: dict[SessionId, os.stat_result] = {}
     with suppress(OSError), os.scandir(folder) as entries:
         for lock in entries:
@@ -133,7 +134,7 @@ def _held(folder: Path) -> list[tuple[SessionId, int]]:
 
 
 def _open_record(pid: int, ident: SessionId) -> Path | None:
-    """Return the transcript of the session that the process has open; None before a prompt."""
+    """Return the session's transcript that the process has open; None before the first prompt."""
     for path in open_paths(pid):
         record = reported_transcript(str(path), ident)
         if record is not None and is_file(record):
@@ -181,12 +182,12 @@ def _kind(pid: int) -> str:
 def _with_obstacle(session: LiveSession, others: int) -> LiveSession:
     if session.kind == "app-server" or not terminal(session.pid):
         obstacle = Obstacle(
-            "Codex runs this session in a background process, with those of all terminals.",
+            "Codex runs the sessions of all terminals in one background process.",
             "End the session in its terminal (/quit); Codex closes it within about a minute",
         )
     elif others:
         obstacle = Obstacle(
-            f"Its process has {others + 1} sessions open, which would all end.",
+            f"The session's process has {others + 1} sessions open; all of them would end.",
             "Wait a minute if you left the session with /clear, else end it in its terminal",
         )
     else:
@@ -195,7 +196,7 @@ def _with_obstacle(session: LiveSession, others: int) -> LiveSession:
 
 
 def _activity(record: Path) -> Activity:
-    """Return whether a turn is open. Codex also counts as working while a dialog is open."""
+    """Return `BUSY` during a turn, even while a dialog is open, else `IDLE`; see `TAIL`."""
     try:
         with opened(record) as file:
             size = os.fstat(file.fileno()).st_size

@@ -3,7 +3,7 @@
 The names are those of cockpit's configuration. Every mode is a pair of two Codex settings: a
 sandbox and an approval policy. Codex never asks before a command that stays in the sandbox (0.169.0
 no longer has the policy `untrusted`, and a hook cannot make Codex ask). So `default` equals
-`acceptEdits`, and both are wider than Claude Code's.
+`acceptEdits`, and both allow more than in Claude Code.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def permission_arguments(mode: str) -> tuple[str, ...]:
 def recorded_mode(turn_context: Mapping[str, Any]) -> str | None:
     """Return the mode of a turn, from its line in the transcript; None if the line has none.
 
-    A pair of settings that is not one of the modes is reported as the next wider mode.
+    A pair of settings that is not one of the modes is reported as the next mode that allows more.
     """
     policy = turn_context.get("sandbox_policy")
     sandbox = policy.get("type") if isinstance(policy, Mapping) else None

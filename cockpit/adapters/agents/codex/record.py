@@ -1,9 +1,9 @@
 """Parse a line of a Codex transcript ("rollout") into session events.
 
-As of 0.169.0. `token_usage_record` has the token count. Codex writes it once per reply, before the
-reply's tools run. The tokens of `token_count` are ignored: it repeats the numbers later, and around
-a compaction its numbers are not those of the context; its usage limits are those of the account.
-The agent's texts and tool calls are separate items, without usage.
+The format is that of 0.169.0. Codex writes the token counts in a `token_usage_record`, once per
+reply, before the reply's tools run. Of `token_count`, only the account's usage limits are used: its
+token counts come later, and around a compaction they do not match the context. The agent's texts
+and tool calls are separate items, without token counts.
 """
 
 from __future__ import annotations
@@ -154,17 +154,17 @@ def _event(payload: Payload, at: datetime | None) -> Sequence[SessionEvent]:
 
 
 def _rate_limits(limits: object) -> tuple[RateLimit, ...]:
-    """Return the account's limits; Codex names them by their length."""
+    """Return the account's usage limits, each named by its length."""
     if not isinstance(limits, Mapping):
         return ()
-    found: list[RateLimit] = []
+    parsed: list[RateLimit] = []
     for key in ("primary", "secondary"):
         limit = limits.get(key)
         if isinstance(limit, Mapping) and (used := _share(limit.get("used_percent"))) is not None:
             minutes = token_count(limit.get("window_minutes"))
             name = _LIMITS.get(minutes) or (f"{minutes / 60:.3g}h" if minutes else key)
-            found.append(RateLimit(name, used, unix_time(limit.get("resets_at"))))
-    return tuple(found)
+            parsed.append(RateLimit(name, used, unix_time(limit.get("resets_at"))))
+    return tuple(parsed)
 
 
 def _share(percent: object) -> float | None:
@@ -182,8 +182,8 @@ def _failed(error: Payload, at: datetime | None) -> TurnFailed:
     elif info == USED_UP:
         status = 429
     kind = info if isinstance(info, str) else next(iter(info), "") if info else ""
-    words = _text(error.get("message")) or str(kind) or "unknown"
-    return TurnFailed(ApiFailed(words[:500], status, at))
+    message = _text(error.get("message")) or str(kind) or "unknown"
+    return TurnFailed(ApiFailed(message[:500], status, at))
 
 
 def _response_item(payload: Payload, at: datetime | None) -> Sequence[SessionEvent]:
@@ -279,7 +279,7 @@ def _file_change(item: Payload, at: datetime | None) -> Sequence[SessionEvent]:
 def _said(
     item: Payload, at: datetime | None, *, text: str = "", tool: ToolUse | None = None
 ) -> AssistantReplied:
-    """Return a part of a reply. The reply's usage is in another line."""
+    """Return an event for a text or a tool call. The token counts are on another line."""
     return AssistantReplied(
         message_id=str(item.get("id", "")),
         model="",

@@ -66,8 +66,8 @@ COMMANDS = frozenset({"exec", "resume", "fork", "review", "agents", "mcp", "clou
 class Codex(HookedRuntime):
     """The runtime `codex`. Stores its files below `state`, by agent name.
 
-    Codex writes no status file: its transcript shows when turns begin and end, and the exact
-    permission mode, of which hooks tell only whether Codex asks.
+    Codex writes no status file. The transcript shows when turns begin and end, and the exact
+    permission mode; hooks report only whether Codex asks.
     """
 
     name = "codex"
@@ -77,7 +77,7 @@ class Codex(HookedRuntime):
     steps = ("UserPromptSubmit", "PostToolUse")
 
     def program(self, environment: Mapping[str, str]) -> Program:
-        """See `program.find_program`. Blocks for a fraction of a second, for the probe."""
+        """Return the CLI to run; see `find_program`. Blocks for the probe, less than a second."""
         return find_program(environment, path=self._program)
 
     def launch(self, order: SessionOrder, program: Program) -> Launch:
@@ -116,7 +116,7 @@ class Codex(HookedRuntime):
         return nearest(self.modes, mode, rights)
 
     def transcript(self, order: SessionOrder) -> Path | None:
-        """Return an existing session's transcript. A new session's first hook reports its path."""
+        """Return the path of an existing transcript; the first hook of a new session reports it."""
         return record_path(order.session_id, order.environment)
 
     def resumable(self, order: SessionOrder) -> None:
@@ -147,9 +147,10 @@ class Codex(HookedRuntime):
         return first_dialog(screen)
 
     def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
-        """Queue a text for the model.
+        """Queue a request for the model; it gets one of the two texts. Returns True.
 
-        The text arrives after the next tool call, or at the end of the turn, which then continues.
+        `mid_turn` arrives after the next tool call. `at_end`, unless it is None, arrives at the end
+        of the turn, which then continues.
         """
         answers = {"PostToolUse": self.context("PostToolUse", mid_turn)}
         if at_end is not None:
@@ -158,7 +159,7 @@ class Codex(HookedRuntime):
         return True
 
     def permit_writing(self, agent: AgentName, path: Path) -> bool:
-        """Return False: Codex has no permission for one file. Its sandbox allows edits in the
+        """Return False: Codex has no permission for one file. Codex's sandbox allows edits in the
         directory, except in `plan`."""
         return False
 
@@ -175,7 +176,7 @@ class Codex(HookedRuntime):
     async def answer_aside(
         self, order: SessionOrder, program: Program, question: str, deadline: float
     ) -> Aside:
-        """See `copy_session.ask_copy`."""
+        """Return the answer of a copy of the session; see `copy_session.ask_copy`."""
         order = replace(order, directory=copies_folder(self.state))
         # Processes that the copy starts get the agent's rights only.
         environment = {**without_tmux(order.environment), "COCKPIT_RUN": order.run}

@@ -29,7 +29,7 @@ def config_folder(environment: Mapping[str, str]) -> Path:
 
 
 def record_path(session_id: SessionId, environment: Mapping[str, str]) -> Path | None:
-    """Return a session's transcript; None if it does not exist."""
+    """Return the path of a session's transcript; None if there is no transcript."""
     if not is_session_id(session_id):
         return None
     paths = config_folder(environment).glob(f"sessions/*/*/*/rollout-*-{session_id}.jsonl")
@@ -50,7 +50,7 @@ def reported_transcript(path: str | None, session_id: str | None) -> Path | None
 
 
 def check_resumable(session_id: SessionId, directory: Path, environment: Mapping[str, str]) -> Path:
-    """Return the transcript of a session that can be resumed in `directory`.
+    """Return the path of the transcript of a session that can be resumed in `directory`.
 
     Raises `BadUsage` if there is no such session, or if it belongs to another directory. If another
     process has the session open, Codex itself refuses, on its screen.
@@ -65,9 +65,9 @@ def check_resumable(session_id: SessionId, directory: Path, environment: Mapping
 
 
 def first_record(path: Path) -> Mapping[str, Any] | None:
-    """Return what the first line of a transcript says of its session; None for another file.
+    """Return the data of a session, from the first line of the transcript.
 
-    Raises `OSError`.
+    None if the file is not a transcript. Raises `OSError`.
     """
     with opened(path) as file:
         line = file.readline(_FIRST_LINE)

@@ -1,4 +1,4 @@
-"""Ask a copy of a Copilot session to write its handoff document; the session is not changed.
+"""Ask a copy of a Copilot session to write the handoff document; the session is not changed.
 
 Copilot cannot fork a session, but it accepts a copy of a session's folder with another id
 (1.0.102). The copy has no tools and none of cockpit's hooks, does not run in the agent's directory,
@@ -66,16 +66,16 @@ async def ask_copy(
     finally:
         await asyncio.to_thread(shutil.rmtree, copy, ignore_errors=True)
     if code != 0:
-        words_of_it = safe_line(errors.strip().rpartition("\n")[2], 300)
-        raise Failed("The copy of the session wrote no document", words_of_it)
+        message = safe_line(errors.strip().rpartition("\n")[2], 300)
+        raise Failed("The copy of the session wrote no document", message)
     return Aside(answer, problem="" if answer.strip() else "Copilot's answer is empty")
 
 
 def _copy(original: Path, copy: Path, files: BoundedCopy) -> None:
-    """Copy a session's files, and replace the id in its transcript."""
+    """Copy a session's files, and replace the session's id in the copied transcript."""
     try:
         files.parts(original, COPIED, copy, (original.name.encode(), copy.name.encode()))
-    except Failed:  # even if the caller has stopped waiting
+    except Failed:  # the caller may have stopped waiting, so the copy is removed here
         shutil.rmtree(copy, ignore_errors=True)
         raise
 

@@ -35,13 +35,13 @@ LONGEST_COMMAND = 8000
 _ASKS = {"Run command": "Bash", "Edit file": "Edit", "Create file": "Write", "Read file": "Read"}
 """The tool's name, by the first words of a permission notification."""
 _SOURCES = {"new": "clear"}
-"""cockpit's source by Copilot's source of a session start. Copilot reports `new` for every new
-session, including one after `/clear`."""
+"""The source of a session start in cockpit's terms, by Copilot's. Copilot reports `new` for every
+new session, including one after `/clear`."""
 _OF_SUBAGENTS = {"SubagentStart", "SubagentStop", "Notification"}
 
 
 def moments(signal: Signal) -> Sequence[Moment]:
-    """Return the hook events in a report of Copilot; empty if there are none."""
+    """Return the hook events in a report of Copilot; empty if the report has none."""
     translate = _BY_EVENT.get(signal.event)
     if translate is None or (signal.subagent and signal.event not in _OF_SUBAGENTS):
         return ()
@@ -58,7 +58,7 @@ def _line(payload: Payload, key: str, limit: int = 200) -> str:
 
 
 def _session_start(payload: Payload) -> Sequence[Moment]:
-    """Return no event if the session id or the transcript's name cannot be Copilot's."""
+    """Return the start of a session; no event if the session id or the transcript is invalid."""
     session, record = _text(payload, "session_id"), _text(payload, "transcript_path")
     if not is_session_id(session) or (record and reported_transcript(record, session) is None):
         return ()

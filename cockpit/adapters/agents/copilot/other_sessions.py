@@ -1,8 +1,8 @@
 """All live sessions of Copilot, including those that cockpit did not start.
 
-Copilot lists its open sessions in one file, and marks the folder of each with the pid of its
-process. A killed process leaves both, so a session counts only while that process has the mark
-open. Implements `ports.live_sessions.LiveSessions`.
+Copilot lists its open sessions in one file. In each session's folder, it writes files named after
+the pid of the session's process (marks). A killed process leaves the list and the marks, so cockpit
+checks that the process still has the session open. Implements `ports.live_sessions.LiveSessions`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from cockpit.ports.runtimes import Activity
 OPEN_SESSIONS = "open-sessions-state.json"
 LARGEST = 1_048_576
 MOST = 200
-"""Maximum number of open sessions that are checked, newest last in the file."""
+"""Maximum number of open sessions that are checked: the newest, which are last in the file."""
 CLOCK_SLACK = 1.0
 """Tolerance in seconds: some systems report the start of a process in whole seconds."""
 
@@ -47,7 +47,7 @@ class CopilotSessions:
         self._environment = environment
 
     def look(self) -> Sequence[LiveSession]:
-        """Read the list of open sessions, and the marks in their folders."""
+        """Return this user's live sessions, by pid. Reads the list and the marks."""
         sessions: list[LiveSession] = []
         for ident, fields in _open_sessions(config_folder(self._environment)):
             folder = session_folder(ident, self._environment)
@@ -70,7 +70,7 @@ class CopilotSessions:
     def watch(self, call: Callable[[], None]) -> Callable[[], None]:
         """Watch the list: Copilot writes it when a session opens, and when a turn begins or ends.
 
-        The end of a process does not change it.
+        The end of a process does not change the list.
         """
         return watch_entries(config_folder(self._environment), call)
 
@@ -86,7 +86,7 @@ def _open_sessions(config: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _sessions(ident: SessionId, folder: Path, fields: Mapping[str, Any]) -> Iterator[LiveSession]:
-    """Yield the session for each process that has it open; usually one."""
+    """Yield one `LiveSession` for each process that has the session open; usually one process."""
     processes = [pid for pid in _marked(folder) if _has_open(pid, folder)]
     directory = _directory(folder / TRANSCRIPT) if processes else None
     if directory is None:
@@ -107,14 +107,14 @@ def _sessions(ident: SessionId, folder: Path, fields: Mapping[str, Any]) -> Iter
 
 
 def _activity(working: object) -> Activity:
-    """Return the activity. Copilot also counts as working while a permission dialog is open."""
+    """Return `BUSY` during a turn, even while a permission dialog is open, else `IDLE`."""
     if not isinstance(working, bool):
         return Activity.UNKNOWN
     return Activity.BUSY if working else Activity.IDLE
 
 
 def _marked(folder: Path) -> Iterator[int]:
-    """Yield the pids of the marks `inuse.PID.lock`."""
+    """Yield the pid of each mark `inuse.PID.lock` in a session's folder."""
     with suppress(OSError):
         for path in folder.glob("inuse.*.lock"):
             pid = path.name.split(".")[1]
@@ -125,8 +125,8 @@ def _marked(folder: Path) -> Iterator[int]:
 def _has_open(pid: int, folder: Path) -> bool:
     """Return whether a process of this user has the session open.
 
-    On Linux the process has the file `inuse.PID.hold` open. On other systems it is the writer of
-    the mark if it started before the mark was written.
+    On Linux, checks whether the process has the file `inuse.PID.hold` open; on other systems,
+    whether the process started before the mark was written.
     """
     if owner(pid) != os.geteuid():
         return False
@@ -142,7 +142,7 @@ def _has_open(pid: int, folder: Path) -> bool:
 
 
 def _directory(transcript: Path) -> Path | None:
-    """Return the directory in which the session began; None if the transcript names none."""
+    """Return the directory in which the session began; None if the transcript has none."""
     try:
         named = session_directory(transcript) if is_file(transcript) else None
     except OSError:

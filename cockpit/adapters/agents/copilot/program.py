@@ -11,13 +11,13 @@ from cockpit.adapters.agents.probe import probed_version
 from cockpit.core.errors import ProgramMissing
 from cockpit.ports.runtimes import Program
 
-INSTALL = "Install it with: npm install -g @github/copilot"
+INSTALL = "Install Copilot CLI with: npm install -g @github/copilot"
 
 
 def find_program(environment: Mapping[str, str], *, path: Path | None = None) -> Program:
-    """Return `path`, or `copilot` on the PATH of `environment`, and probe it.
+    """Return the program at `path`, or else `copilot` on the PATH of `environment`.
 
-    Raises `ProgramMissing`.
+    The program is probed. Raises `ProgramMissing`.
     """
     if path is None:
         program = shutil.which("copilot", path=environment.get("PATH", os.defpath))

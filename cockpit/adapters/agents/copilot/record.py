@@ -1,8 +1,8 @@
 """Parse a line of a Copilot transcript (`events.jsonl`) into session events.
 
-As of 1.0.102. `session.usage_record` has the token count. Copilot writes it once per reply, before
-the reply's tools run. Lines of a subagent have an `agentId`. The transcript includes hooks and
-their answers.
+The format is that of 1.0.102. Copilot writes the token counts in a `session.usage_record`, once per
+reply, before the reply's tools run. Lines of a subagent have an `agentId`. The transcript includes
+hooks and the hooks' answers.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _HOOKS = {
     "userPromptSubmitted": "UserPromptSubmit",
 }
 _REJECTED = "The user rejected this tool call"
-"""What the model is told of a refusal; a rule or a hook that forbids a call has another text."""
+"""The result for the model if the user refuses a call. A rule or a hook gives another text."""
 _FEEDBACK = "User feedback: "
 _MAIN = "conversation-agent"
 """The `interactionType` of the main agent's requests."""
@@ -173,7 +173,7 @@ def _tool_complete(data: Data, line: _Line) -> Sequence[SessionEvent]:
 
 
 def _human_response(data: Data, line: _Line) -> Sequence[SessionEvent]:
-    """Return the result of a question, which the result of its call has without the question."""
+    """Return the user's answers with the questions, which the tool's own result leaves out."""
     answers = answers_of(data["response"])
     if not answers:
         return ()
@@ -187,7 +187,7 @@ def _user_message(data: Data, line: _Line) -> Sequence[SessionEvent]:
 
 
 def _hook_start(data: Data, line: _Line) -> Sequence[SessionEvent]:
-    """Return the end of a turn, which Copilot records only as the start of a hook."""
+    """Return the end of a turn. Copilot records it only as the start of the hook `agentStop`."""
     if line.sidechain or data.get("hookType") != "agentStop":
         return ()
     return (TurnEnded(line.at), TurnRecorded(working=False, at=line.at))

@@ -1,7 +1,7 @@
 """The runtime `copilot`: start GitHub Copilot CLI, find its transcript, and answer its hooks.
 
-Combines the other modules of this package. Does not use panes. Hooks are a plugin for one run; the
-user's own files are not changed.
+Combines the other modules of this package. Does not use panes. The hooks are installed as a plugin,
+for one run; the user's own files are not changed.
 """
 
 from __future__ import annotations
@@ -75,8 +75,9 @@ COMMANDS = frozenset({"app", "config", "init", "login", "mcp", "plugin", "sessio
 class Copilot(HookedRuntime):
     """The runtime `copilot`. Stores its files below `state`, by agent name.
 
-    Copilot writes no status file: its transcript shows when turns begin and end, and the permission
-    mode. A compaction starts no session, so facts for the start come with a later step.
+    Copilot writes no status file. The transcript shows when turns begin and end, and the permission
+    mode. A compaction starts no session, so the facts for after a compaction are given at a later
+    step.
     """
 
     name = "copilot"
@@ -86,7 +87,7 @@ class Copilot(HookedRuntime):
     steps = ("UserPromptSubmit", "PostToolUse")
 
     def program(self, environment: Mapping[str, str]) -> Program:
-        """See `program.find_program`. Blocks for a fraction of a second, for the probe."""
+        """Return the CLI to run; see `find_program`. Blocks for the probe, less than a second."""
         return find_program(environment, path=self._program)
 
     def launch(self, order: SessionOrder, program: Program) -> Launch:
@@ -158,10 +159,10 @@ class Copilot(HookedRuntime):
         return first_dialog(screen)
 
     def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
-        """Queue a text for the model.
+        """Queue a request for the model; it gets one of the two texts. Returns True.
 
-        The text arrives with the next tool's result, or at the end of the turn, which then
-        continues.
+        `mid_turn` arrives with the next tool result. `at_end`, unless it is None, arrives at the
+        end of the turn, which then continues.
         """
         answers = {"PostToolUse": self.context("PostToolUse", mid_turn)}
         if at_end is not None:
@@ -175,7 +176,7 @@ class Copilot(HookedRuntime):
     async def answer_aside(
         self, order: SessionOrder, program: Program, question: str, deadline: float
     ) -> Aside:
-        """See `copy_session.ask_copy`."""
+        """Return the answer of a copy of the session; see `copy_session.ask_copy`."""
         order = replace(order, directory=copies_folder(self.state))
         # Processes that the copy starts get the agent's rights only.
         environment = {**without_tmux(order.environment), "COCKPIT_RUN": order.run}

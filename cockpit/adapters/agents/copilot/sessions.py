@@ -28,7 +28,7 @@ def config_folder(environment: Mapping[str, str]) -> Path:
 
 
 def session_folder(session_id: str, environment: Mapping[str, str]) -> Path | None:
-    """Return the folder of a session; None for a text that is not a session id."""
+    """Return the path of a session's folder; None for an invalid session id."""
     if not is_session_id(session_id):
         return None
     return config_folder(environment) / SESSIONS / session_id
@@ -46,7 +46,7 @@ def reported_transcript(path: str, session_id: str) -> Path | None:
 
 
 def check_resumable(session_id: SessionId, directory: Path, environment: Mapping[str, str]) -> Path:
-    """Return the transcript of a session that can be resumed in `directory`.
+    """Return the path of the transcript of a session that can be resumed in `directory`.
 
     Raises `BadUsage` if there is no such session, or if it belongs to another directory.
     """
@@ -62,7 +62,7 @@ def check_resumable(session_id: SessionId, directory: Path, environment: Mapping
 
 
 def session_directory(path: Path) -> str | None:
-    """Return the directory that the transcript names; None if it names none."""
+    """Return the directory in a transcript's first line; None if there is none."""
     with opened(path) as file:
         line = file.readline(_FIRST_LINE)
     try:

@@ -45,7 +45,7 @@ def tool_use(ident: object, name: object, arguments: object) -> ToolUse:
 def answers_of(response: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
     """Return the questions of a form with the user's answers.
 
-    A chosen value is told by its label. Fields that the user left empty are left out.
+    For a chosen value, the answer is its label. Fields that the user left empty are left out.
     """
     given = response.get("content")
     if response.get("responseKind") != ASKING_TOOL or not isinstance(given, Mapping):
@@ -57,8 +57,8 @@ def answers_of(response: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
 def _questions(form: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
     """Yield the name, the question and the definition of each field of a form.
 
-    A form with one field asks with its message; its label can be a single word. Older forms have no
-    fields.
+    For a form with one field, the question is the form's message, because the field's label can be
+    a single word. Older forms have only a message.
     """
     schema = form.get("requestedSchema")
     properties = schema.get("properties") if isinstance(schema, Mapping) else None
@@ -77,7 +77,7 @@ def _answer(value: object, field: Mapping[str, Any]) -> str:
     if isinstance(value, list):
         items = field.get("items")
         inner = items if isinstance(items, Mapping) else {}
-        return ", ".join(filter(None, (_answer(one, inner) for one in value[:ANSWERS_KEPT])))
+        return ", ".join(filter(None, (_answer(item, inner) for item in value[:ANSWERS_KEPT])))
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, str):
@@ -89,8 +89,9 @@ def _labels(field: Mapping[str, Any]) -> Mapping[str, str]:
     """Return the labels that the user saw, by the values that the model gets."""
     options = field.get("oneOf") or field.get("anyOf")
     if isinstance(options, list):
-        found = [one for one in options if isinstance(one, Mapping)]
-        return {str(one.get("const")): str(one["title"]) for one in found if one.get("title")}
+        valid = [option for option in options if isinstance(option, Mapping)]
+        titled = (option for option in valid if option.get("title"))
+        return {str(option.get("const")): str(option["title"]) for option in titled}
     values, names = field.get("enum"), field.get("enumNames")
     if isinstance(values, list) and isinstance(names, list):
         return {str(value): str(name) for value, name in zip(values, names, strict=False)}
