@@ -19,8 +19,7 @@ _FRAME = frozenset("│╭╰")
 
 
 def composer_empty(screen: Screen) -> bool | None:
-    """Return whether the prompt box is empty or has a suggestion; None if there is no
-    prompt box."""
+    """Return whether the prompt box has no typed text; None if there is no prompt box."""
     lines = [_SGR.sub("", line).rstrip() for line in screen.lines]
     typed: list[str] | None = None
     for line in reversed(lines):

@@ -1,8 +1,8 @@
-"""Ask a copy of a Gemini session to write its handoff document; the session is not changed.
+"""Ask a copy of a Gemini session to write the handoff document; the session is not changed.
 
 Gemini cannot fork a session, but it opens a copy of a transcript as a new session (0.61.0). The
-copy may only read, and does not run in the agent's directory. Its transcripts are removed
-afterwards.
+copy may only read, and does not run in the agent's directory. cockpit removes the copy's
+transcripts afterwards.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ async def ask_copy(
 ) -> Aside:
     """Return a copy's answer, after its process has ended. Raises `Failed`.
 
-    If the copy does not answer in time, its transcripts remain, because their names are unknown.
+    If the copy does not answer, its transcripts remain, because their names are unknown.
     """
     try:
         async with asyncio.timeout(deadline):
@@ -65,8 +65,8 @@ async def _output(
 async def _run(
     program: Path, order: SessionOrder, copy: Path, question: str, environment: dict[str, str]
 ) -> bytes:
-    # Without these variables, the extension's hooks do not report the copy as the agent. The
-    # markers stay, so that processes that the copy starts get the agent's rights only.
+    # Without these variables, the extension's hooks do not report the copy as the agent.
+    # COCKPIT_RUN is set, so that processes that the copy starts get the agent's rights only.
     dropped = {"COCKPIT_AGENT", "COCKPIT_RUNTIME"}
     variables = {name: text for name, text in environment.items() if name not in dropped}
     variables["COCKPIT_RUN"] = order.run

@@ -1,9 +1,9 @@
-"""cockpit's extension for Gemini CLI: its hooks, without a change to the user's settings.
+"""Link cockpit's extension for Gemini CLI, which adds hooks without changing the user's settings.
 
 Gemini has no hooks for one run. The user links the extension once, with `cockpit setup gemini`,
 which runs Gemini's own command; this command writes to the user's Gemini folder. The extension is
-the same for every agent. In a session that the user started, it notes which session the process
-has open, and offers a waiting handoff document with this installation's command.
+the same for every agent. In a session that the user started, the extension notes which session the
+process has open, and offers a waiting handoff document with this installation's command.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ OFFER = "--offer-handoff"
 """The option of `cockpit` that prints the offer of a waiting document."""
 OFFER_SCRIPT = "offer.sh"
 NOTES = "live"
-"""The folder of the notes, beside the extension's script."""
+"""The folder of the notes about the user's sessions, beside the extension's script."""
 _SOURCE = Path(__file__).parent / "extension"
 _NOTE = ".gemini-extension-install.json"
 _LARGEST = 100_000
@@ -49,7 +49,7 @@ class Linked(StrEnum):
 
 
 def state_of(environment: Mapping[str, str], directory: Path | None = None) -> Linked:
-    """Return whether the extension is linked, and enabled in `directory`. Never raises."""
+    """Return whether the extension is linked, current, and enabled in `directory`. Never raises."""
     folder = config_folder(environment) / "extensions"
     source = read_object(folder / NAME / _NOTE).get("source")
     if not isinstance(source, str):
@@ -109,7 +109,7 @@ def written_by(environment: Mapping[str, str]) -> list[Path]:
 
 
 def _run(program: Program, environment: Mapping[str, str], where: Path, *arguments: str) -> None:
-    # Without the variable, the command would record its working directory as trusted.
+    # Without `VARIABLE`, the command would record its working directory as trusted.
     variables = {**environment, **NO_RELAUNCH, VARIABLE: "true"}
     try:
         done = subprocess.run(
@@ -125,7 +125,7 @@ def _run(program: Program, environment: Mapping[str, str], where: Path, *argumen
         raise Failed(
             "Gemini did not answer",
             f"Time limit: {COMMAND_SECONDS:.0f} s.",
-            hint="Try again; gemini --version shows whether it starts.",
+            hint="Try again; gemini --version shows whether Gemini starts.",
         ) from None
     except OSError as error:
         raise Failed(
@@ -138,14 +138,15 @@ def _run(program: Program, environment: Mapping[str, str], where: Path, *argumen
         raise Failed(
             f"gemini extensions {arguments[0]} failed",
             safe_line(output, 400),
-            hint="Run it yourself to see the whole output: gemini extensions list",
+            hint="To see which extensions are linked: gemini extensions list",
         )
 
 
 def _is_disabled(folder: Path, directory: Path | None) -> bool:
     """Return whether the last rule for the directory disables the extension.
 
-    Rules are path patterns that end in `*`; with a `!` before it, a rule disables the extension.
+    A rule is a path pattern that ends in `*`. A rule that begins with `!` disables the extension.
+    If `directory` is None, every rule applies.
     """
     rules = read_object(folder / "extension-enablement.json").get(NAME)
     overrides = rules.get("overrides") if isinstance(rules, Mapping) else None

@@ -1,8 +1,8 @@
 """Parse Gemini CLI's hooks into hook events of a session.
 
-As of 0.61.0. A subagent's hooks have no mark, so the extension's script reports a subagent's tools
-under other event names. `AfterAgent` also comes after an API error, which only the transcript
-contains. `AfterAgent` does not come if the user presses Escape in a dialog.
+In 0.61.0, hooks do not show whether a subagent runs them, so the extension's script reports a
+subagent's tools under other event names. `AfterAgent` also comes after an API error; only the
+transcript contains the error. `AfterAgent` does not come if the user presses Escape in a dialog.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ LONGEST_COMMAND = 8000
 
 
 def moments(signal: Signal) -> Sequence[Moment]:
-    """Return the hook events in a report of Gemini; empty if there are none."""
+    """Return the hook events in a report of Gemini; empty if the report has none."""
     translate = _BY_EVENT.get(signal.event)
     return translate(signal.payload) if translate else ()
 
@@ -59,7 +59,7 @@ def _tool(payload: Payload) -> ToolUse:
 
 
 def _session_start(payload: Payload) -> Sequence[Moment]:
-    """Return no event if the session id or the transcript's name cannot be Gemini's."""
+    """Return the start of a session; no event if the session id or the transcript is invalid."""
     session, record = _text(payload, "session_id"), _text(payload, "transcript_path")
     if not is_session_id(session) or (record and reported_transcript(record, session) is None):
         return ()

@@ -1,11 +1,11 @@
 """Live sessions of Gemini, including those that cockpit did not start.
 
-As of 0.61 nothing of Gemini shows which process has which session open: it opens the transcript
-only to write a line. So cockpit's extension writes a note for each process at the start of a
-session, and at the beginning and end of a turn. Without the extension no session is found.
-Implements `ports.live_sessions.LiveSessions`.
+Gemini 0.61 does not show which process has which session open: it opens the transcript only to
+write a line. So cockpit's extension writes a note for each process at the start of a session, and
+at the beginning and end of a turn. Without the extension, no session is found. Implements
+`ports.live_sessions.LiveSessions`.
 
-If the user opens another session with `/resume`, the note has it from the next prompt on.
+If the user opens another session with `/resume`, the note names that session after the next prompt.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ class GeminiSessions:
         self._environment = environment
 
     def look(self) -> Sequence[LiveSession]:
-        """Read the notes of this user's live processes."""
+        """Return the sessions in the notes of this user's live processes, by pid."""
         folder = notes_folder(self._environment)
         sessions = (_session(folder / str(pid), pid) for pid in _pids(folder)) if folder else ()
-        found = [session for session in sessions if session is not None]
-        return sorted(found, key=lambda session: session.pid)
+        live = [session for session in sessions if session is not None]
+        return sorted(live, key=lambda session: session.pid)
 
     def transcript(self, session: LiveSession) -> Path | None:
         return record_path(session.id, self._environment)
@@ -71,13 +71,13 @@ class GeminiSessions:
 
 def _pids(folder: Path) -> Iterator[int]:
     with suppress(OSError), os.scandir(folder) as entries:
-        numbers = (each.name for each in entries)
-        pids = [int(name) for name in numbers if name.isascii() and name.isdecimal()]
+        names = (note.name for note in entries)
+        pids = [int(name) for name in names if name.isascii() and name.isdecimal()]
         yield from sorted(pids)[:MOST]
 
 
 def _session(note: Path, pid: int) -> LiveSession | None:
-    """Return the session in a note; None if the process that wrote it has ended."""
+    """Return the session in a note; None if the process that wrote the note has ended."""
     process = entry(pid)
     if process is None or process.ended or owner(pid) != os.geteuid():
         return None
@@ -109,6 +109,6 @@ def _session(note: Path, pid: int) -> LiveSession | None:
 
 
 def _kind(words: Sequence[str]) -> str:
-    """Return the option for a session without a screen, else `interactive`."""
+    """Return Gemini's option for a session without a screen, else `interactive`."""
     names = (word.partition("=")[0] for word in words)
     return next((name.lstrip("-") for name in names if name in _MODES), "interactive")

@@ -7,7 +7,7 @@ higher priority still applies.
 
 Gemini matches a pattern against the tool's arguments as JSON with sorted names, with a NUL
 character before and after each top-level argument (0.61.0). Within a JSON string, NUL is escaped.
-So the text between two of them is one whole top-level argument.
+So the text between two NUL characters is one whole top-level argument.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PRIORITY = 500
 """The priority of cockpit's rules, at most 999. Rules that a user adds with "always allow" have a
 higher priority."""
 MOST_FILES = 10_000
-"""Maximum number of files in a folder of documents. In a larger folder, Gemini asks."""
+"""Maximum number of files in a folder of documents. For a larger folder, Gemini asks."""
 ASKS_ABOUT_PAGES = """[[rule]]
 toolName = "web_fetch"
 decision = "ask_user"
@@ -63,8 +63,10 @@ def write_policy(
 
 
 def policy_arguments(ours: Path, environment: Mapping[str, str]) -> list[str]:
-    """Return the arguments for cockpit's policy and the user's: `--policy` alone would replace the
-    user's."""
+    """Return the arguments for cockpit's policy and the user's policies.
+
+    With cockpit's policy alone, Gemini would ignore the user's.
+    """
     named = user_settings(environment).get("policyPaths")
     theirs = [str(path) for path in named] if isinstance(named, list) else []
     folder = config_folder(environment) / "policies"
@@ -81,8 +83,8 @@ def _is_its_own(directory: Path, documents: Path) -> bool:
     if os.path.realpath(folder) != str(folder):
         return False
     try:
-        with os.scandir(folder) as found:
-            entries = list(islice(found, MOST_FILES + 1))
+        with os.scandir(folder) as scan:
+            entries = list(islice(scan, MOST_FILES + 1))
             return len(entries) <= MOST_FILES and all(map(_is_one_file, entries))
     except FileNotFoundError:
         return True

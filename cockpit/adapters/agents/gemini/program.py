@@ -12,7 +12,7 @@ from cockpit.adapters.agents.probe import probed_version
 from cockpit.core.errors import ProgramMissing
 from cockpit.ports.runtimes import Program
 
-INSTALL = "Install it with: npm install -g @google/gemini-cli"
+INSTALL = "Install Gemini CLI with: npm install -g @google/gemini-cli"
 
 NO_RELAUNCH: Mapping[str, str] = {"GEMINI_CLI_NO_RELAUNCH": "true"}
 """A variable that makes Gemini use one process. Otherwise the process in the pane starts a second
@@ -20,9 +20,9 @@ process and ignores every signal (0.61.0)."""
 
 
 def find_program(environment: Mapping[str, str], *, path: Path | None = None) -> Program:
-    """Return `path`, or `gemini` on the PATH of `environment`, and probe it.
+    """Return the program at `path`, or else `gemini` on the PATH of `environment`.
 
-    Raises `ProgramMissing`.
+    The program is probed. Raises `ProgramMissing`.
     """
     if path is None:
         program = shutil.which("gemini", path=environment.get("PATH", os.defpath))

@@ -1,8 +1,9 @@
 """Parse a line of a Gemini CLI transcript into session events.
 
-As of 0.61.0. Gemini writes a reply with its tokens before the reply's tools run, and again
-afterwards, with the same id. The end of a turn is not recorded. Gemini writes the whole history
-again after a compaction, when a session is resumed, and when a request or a dialog is cancelled.
+The format is that of 0.61.0. Gemini writes a reply with its token counts before the reply's tools
+run, and again afterwards, with the same id. Gemini does not record the end of a turn. It writes the
+whole history again after a compaction, when a session is resumed, and when a request or a dialog is
+cancelled.
 """
 
 from __future__ import annotations
@@ -132,7 +133,7 @@ def _finished(call: Mapping[str, Any], ident: str) -> Iterator[SessionEvent]:
     empty = _PRINTED_NOTHING.search(output) is not None
     shell = shell_output(output) if call.get("name") == SHELL_TOOL else None
     text = output if shell is None else shell.text
-    # A command with another exit status than 0 is a success for Gemini.
+    # Gemini records a success for a command with any exit status.
     failed = status != "success" or (shell is not None and shell.exit != 0)
     yield ToolFinished(
         ident,
@@ -146,7 +147,7 @@ def _finished(call: Mapping[str, Any], ident: str) -> Iterator[SessionEvent]:
         at=at,
     )
     if status == "success":
-        # Gemini CLI sometimes loses the output of a fast command: the model has not seen the file.
+        # Gemini CLI sometimes loses the output of a fast command; the model has not seen the file.
         if not empty and (arguments := call.get("args")) and isinstance(arguments, Mapping):
             named = arguments.get("file_path") or arguments.get("command")
             taken = prompt_files_in(named) if isinstance(named, str) else []
@@ -155,7 +156,7 @@ def _finished(call: Mapping[str, Any], ident: str) -> Iterator[SessionEvent]:
 
 
 def _user(record: Record, at: datetime | None) -> Iterator[SessionEvent]:
-    """Yield a prompt, or tool results and the context that a hook added to them."""
+    """Yield the prompt, and the context that hooks added to the prompt or to tool results."""
     content = record.get("content")
     for output in _outputs(content):
         for added in _HOOK_CONTEXT.findall(output):
@@ -165,8 +166,8 @@ def _user(record: Record, at: datetime | None) -> Iterator[SessionEvent]:
         return
     added = _HOOK_CONTEXT.findall(text)
     own = _HOOK_CONTEXT.sub("", text).strip()
-    for each in added:
-        yield ContextInjected("BeforeAgent" if own else "SessionStart", each)
+    for context in added:
+        yield ContextInjected("BeforeAgent" if own else "SessionStart", context)
     if own:
         yield UserSaid(own, meta=own.startswith(_BY_THE_CLI), at=at)
         yield TurnRecorded(working=True, at=at)
@@ -190,8 +191,10 @@ def _rewritten(changed: Record) -> Iterator[SessionEvent]:
 
 
 def _usage(tokens: Record) -> tuple[Usage, Usage]:
-    """Return the tokens in the window, without the reply as Gemini compacts, and the billed
-    tokens."""
+    """Return the tokens in the context window, and the billed tokens.
+
+    The first count leaves out the reply, as Gemini does when it decides whether to compact.
+    """
     cached = token_count(tokens.get("cached"))
     fresh = max(0, input_count(tokens, "input") - cached)
     output = token_count(tokens.get("output")) + token_count(tokens.get("thoughts"))

@@ -106,7 +106,7 @@ class Gemini(HookedRuntime):
         self._lacks: dict[AgentName, str] = {}
 
     def program(self, environment: Mapping[str, str]) -> Program:
-        """See `program.find_program`. Blocks for about a second, for the probe."""
+        """Return the CLI to run; see `find_program`. Blocks for the probe, for about a second."""
         return find_program(environment, path=self._program)
 
     def launch(self, order: SessionOrder, program: Program) -> Launch:
@@ -153,8 +153,11 @@ class Gemini(HookedRuntime):
         return nearest(self.modes, mode, rights)
 
     def _trust(self, order: SessionOrder, environment: Mapping[str, str]) -> list[str]:
-        """Return the argument with which Gemini trusts a worktree of a trusted checkout without
-        asking. Other CLIs do not ask either. The argument applies to this run only."""
+        """Return the argument with which Gemini trusts the directory for this run, if needed.
+
+        Gemini then trusts a worktree of a trusted checkout without asking, as other CLIs do. Raises
+        `NotNow` for a first prompt in a directory that is not trusted.
+        """
         if SKIP_TRUST in order.arguments or is_trusted(order.directory, environment):
             return []
         if is_worktree_of_trusted(order.directory, environment):
@@ -162,13 +165,13 @@ class Gemini(HookedRuntime):
         if order.prompt:
             raise NotNow(
                 f"Gemini does not trust {order.directory}",
-                "It would begin to work before you answer its trust dialog.",
+                "Gemini would begin to work before you answer its trust dialog.",
                 "Run `gemini` there once and choose to trust the folder, then try again.",
             )
         return []
 
     def transcript(self, order: SessionOrder) -> Path | None:
-        """Return the transcript of a started session; Gemini chooses its name."""
+        """Return the path of a started session's transcript; Gemini chooses the file's name."""
         return record_path(order.session_id, order.environment)
 
     def resumable(self, order: SessionOrder) -> None:
@@ -188,8 +191,8 @@ class Gemini(HookedRuntime):
         return presence_in(title)
 
     def moments(self, signal: Signal) -> Sequence[Moment]:
-        """Return what a report tells. Also removes a second transcript of its session."""
-        told = moments(signal)
+        """Return the hook events in a report. Also removes the session's second transcript."""
+        events = moments(signal)
         path, session = (signal.payload.get(key) for key in ("transcript_path", "session_id"))
         if isinstance(path, str) and isinstance(session, str):
             record = reported_transcript(path, session)
@@ -197,7 +200,7 @@ class Gemini(HookedRuntime):
                 remove_second_transcript(record)
             elif record is not None and signal.payload.get("source") == "resume":
                 remove_later(record)
-        return told
+        return events
 
     def told_on(self, screen: Screen) -> Sequence[Moment]:
         return notices(screen, datetime.now(UTC))
@@ -219,11 +222,11 @@ class Gemini(HookedRuntime):
         return self._lacks[agent] or None
 
     def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
-        """Queue a text for the model.
+        """Queue a request for the model; it gets one of the two texts.
 
-        The text arrives after the next tool call, or at the end of the turn, which then continues.
-        A subagent never gets the text; see the extension's script. Returns False without the
-        extension.
+        `mid_turn` arrives after the next tool call. `at_end`, unless it is None, arrives at the end
+        of the turn, which then continues. A subagent gets neither text; see the extension's script.
+        Returns False without the extension.
         """
         if self.lacks(agent):
             return False
@@ -257,13 +260,13 @@ class Gemini(HookedRuntime):
     async def answer_aside(
         self, order: SessionOrder, program: Program, question: str, deadline: float
     ) -> Aside:
-        """See `copy_session.ask_copy`."""
+        """Return the answer of a copy of the session; see `copy_session.ask_copy`."""
         order = replace(order, directory=copies_folder(self.state))
         environment = {**without_session(order.environment), **NO_RELAUNCH}
         return await ask_copy(program.path, order, question, environment, deadline)
 
     def _note_hooks(self, agent: AgentName, linked: Linked) -> None:
-        """Store whether this agent's hooks run, so that a restarted supervisor knows."""
+        """Save whether this agent's hooks run, for a supervisor that is restarted later."""
         lacks = "" if linked is Linked.YES else linked.value
         note = self._note(agent)
         if lacks:

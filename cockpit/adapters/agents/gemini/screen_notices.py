@@ -22,7 +22,7 @@ _RESETS = re.compile(
 
 
 def notices(screen: Screen, now: datetime) -> Sequence[Moment]:
-    """Return the events on the screen. `now` determines the day of a reset."""
+    """Return an event for a usage limit on the screen. `now` determines the day of its reset."""
     text = "\n".join(_SGR.sub("", line) for line in screen.lines)
     limit = _LIMIT.search(text)
     if limit is None:

@@ -1,9 +1,10 @@
 """Remove the second, empty transcript that Gemini begins for a session that it resumes.
 
-Gemini 0.61 begins a transcript before it loads the session, and then continues the first one. If
-this is not in the same minute, the second has another name and stays, with nothing but Gemini's own
-context. At its next start in the directory, Gemini removes sessions without a prompt, and with such
-a transcript all others with the same id: the whole session would be lost.
+To resume a session, Gemini 0.61 begins a second transcript, then loads the session and continues
+the first transcript. A transcript's name contains the minute of its start. If the minutes differ,
+the second transcript is a separate file with nothing but Gemini's own context. At the next start in
+the directory, Gemini removes transcripts without a prompt, and every other transcript with the same
+session id: the whole session would be lost.
 """
 
 from __future__ import annotations
@@ -23,14 +24,14 @@ from cockpit.core.foreign_json import loads
 LARGEST = 1_048_576
 """Maximum bytes of a transcript without a prompt: Gemini's context lists at most 200 files."""
 QUIET_SECONDS = 5.0
-"""Seconds without a write after which Gemini has turned to the first transcript."""
+"""Seconds without a write after which Gemini uses the first transcript only."""
 CONTEXT = "<session_context>"
 NAMES = "tmp/*/chats/session-*.jsonl"
 _FIRST_LINE = 65_536
 
 
 def remove_second_transcripts(environment: Mapping[str, str]) -> None:
-    """Remove them in all projects of the user's Gemini folder. Never raises."""
+    """Remove the second transcripts in all projects of the user's Gemini folder. Never raises."""
     by_id: defaultdict[tuple[Path, str], list[Path]] = defaultdict(list)
     with suppress(OSError):
         for path in config_folder(environment).glob(NAMES):
@@ -40,16 +41,17 @@ def remove_second_transcripts(environment: Mapping[str, str]) -> None:
 
 
 def remove_second_transcript(record: Path) -> None:
-    """Remove the second transcript of one session, of which `record` is a transcript. Never
-    raises."""
+    """Remove the second transcript of a session; `record` is either transcript. Never raises."""
     ident = record.stem.rpartition("-")[2]
     with suppress(OSError):
         _remove_empty(list(record.parent.glob(f"session-*-{ident}.jsonl")))
 
 
 def remove_later(record: Path) -> None:
-    """Remove the second transcript of a session that Gemini is resuming, when it is no longer
-    written."""
+    """Remove the second transcript of a session that Gemini is resuming, after `QUIET_SECONDS`.
+
+    Returns immediately.
+    """
     timer = threading.Timer(QUIET_SECONDS + 1, remove_second_transcript, (record,))
     timer.daemon = True
     timer.start()

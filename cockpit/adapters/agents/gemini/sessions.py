@@ -1,8 +1,8 @@
 """Find the transcript of a Gemini session, and check whether the session can be resumed.
 
-cockpit chooses the session's id, and Gemini the transcript's name: the minute of its start and the
-first eight characters of the id, in the project's folder. The transcript's first line contains the
-id.
+cockpit chooses the session's id. Gemini chooses the transcript's name, in the project's folder: the
+minute in which the transcript was begun, and the first eight characters of the id. The transcript's
+first line contains the whole id.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PROJECT_ROOT = ".project_root"
 
 
 def record_path(session_id: SessionId, environment: Mapping[str, str]) -> Path | None:
-    """Return a session's transcript; None if it does not exist yet."""
+    """Return the path of a session's transcript; None if there is no transcript yet."""
     if not is_session_id(session_id):
         return None
     pattern = f"tmp/*/chats/session-*-{session_id[:8]}.jsonl"
@@ -35,9 +35,10 @@ def record_path(session_id: SessionId, environment: Mapping[str, str]) -> Path |
 
 
 def reported_transcript(path: str | None, session_id: str | None) -> Path | None:
-    """Return the transcript in a report, if its file name contains the session's id.
+    """Return the transcript in a report, if its file name fits the session's id.
 
-    None for any other file, so that a forged report cannot point to another session's transcript.
+    The name contains the first eight characters of the id. None for any other file, so that a
+    forged report cannot point to another session's transcript.
     """
     if path is None or session_id is None or not is_session_id(session_id):
         return None
@@ -48,7 +49,7 @@ def reported_transcript(path: str | None, session_id: str | None) -> Path | None
 
 
 def check_resumable(session_id: SessionId, directory: Path, environment: Mapping[str, str]) -> Path:
-    """Return the transcript of a session that can be resumed in `directory`.
+    """Return the path of the transcript of a session that can be resumed in `directory`.
 
     Raises `BadUsage` if there is no such session, or if it belongs to another directory.
     """

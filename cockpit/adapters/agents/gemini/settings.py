@@ -27,7 +27,7 @@ def user_settings(environment: Mapping[str, str]) -> Mapping[str, Any]:
 
 
 def read_object(path: Path) -> Mapping[str, Any]:
-    """Return the JSON object in a file, which may have comments; empty if there is none."""
+    """Return the JSON object in a file; empty if there is none. The file may have comments."""
     try:
         text = read_text(path, _LARGEST)
         value = loads(_COMMENT.sub(lambda match: match[1] or "", text))
@@ -39,7 +39,7 @@ def read_object(path: Path) -> Mapping[str, Any]:
 def compaction_share(environment: Mapping[str, str]) -> float:
     """Return the share of the window at which the user lets Gemini compact.
 
-    Settings of the project and of the machine can change it too, but are not read.
+    Settings of the project and of the machine can change the share too, but are not read.
     """
     model = user_settings(environment).get("model")
     share = model.get("compressionThreshold") if isinstance(model, Mapping) else None

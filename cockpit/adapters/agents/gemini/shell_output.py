@@ -1,6 +1,6 @@
 """Parse the text that Gemini gives the model as the result of a shell command (0.61.0).
 
-It has the output between a label and some lines about the process, and is wrapped in tags.
+The text is wrapped in tags. The output is between a label and some lines about the process.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ _ABOUT = re.compile(
 
 
 class ShellOutput(NamedTuple):
-    """The result of a command."""
+    """The output and the exit status of a command."""
 
     text: str
     exit: int | None
     """The exit status; None after a signal."""
 
 
-def shell_output(told: str) -> ShellOutput | None:
-    """Return a command's result; None for another text, such as that of a cancelled command."""
-    wrapped = _WRAPPED.match(told)
-    body = wrapped[1] if wrapped else told
+def shell_output(result: str) -> ShellOutput | None:
+    """Return a command's result; None for text in another form, as of a cancelled command."""
+    wrapped = _WRAPPED.match(result)
+    body = wrapped[1] if wrapped else result
     if not body.startswith(_LABEL):
         return None
     about = _ABOUT.search(body)

@@ -1,6 +1,6 @@
 """Read Gemini's status from the title of its pane: ready, working, or waiting for an answer.
 
-As of 0.61.0. "Action Required" can come some seconds after the dialog. If the user disables titles
+In 0.61.0, "Action Required" can appear some seconds after the dialog. If the user disables titles
 in Gemini's settings, the title has no status.
 """
 

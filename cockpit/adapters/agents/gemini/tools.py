@@ -1,4 +1,4 @@
-"""Convert Gemini's tools to the names that all other code uses."""
+"""Convert Gemini's tools to Claude Code's names, which all other code uses."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _NAMES: Mapping[str, str] = {
 
 
 def tool_use(ident: str, name: str, arguments: object) -> ToolUse:
-    """Return a tool call; a tool without a counterpart keeps its name."""
+    """Return a call with Claude Code's names; a tool without a counterpart keeps its name."""
     fields = dict(arguments) if isinstance(arguments, Mapping) else {}
     if name == SUBAGENT_TOOL:
         return ToolUse(ident, "Agent", _subagent(fields))
@@ -38,16 +38,16 @@ def tool_use(ident: str, name: str, arguments: object) -> ToolUse:
 
 
 def answers(given: object, output: str) -> tuple[tuple[str, str], ...]:
-    """Return the questions of a call with the user's answers, which have the questions' numbers."""
+    """Return a call's questions with the user's answers. Gemini numbers the answers from 0."""
     questions = given.get("questions") if isinstance(given, Mapping) else None
     try:
-        told = loads(output)
+        result = loads(output)
     except (ValueError, RecursionError):
         return ()
-    numbered = told.get("answers") if isinstance(told, dict) else None
+    numbered = result.get("answers") if isinstance(result, dict) else None
     if not isinstance(questions, list) or not isinstance(numbered, dict):
         return ()
-    asked = ((one, numbered.get(str(at))) for at, one in enumerate(questions[:ANSWERS_KEPT]))
+    asked = ((item, numbered.get(str(at))) for at, item in enumerate(questions[:ANSWERS_KEPT]))
     return tuple(
         (str(question.get("question", "")), answer)
         for question, answer in asked

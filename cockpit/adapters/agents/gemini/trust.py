@@ -41,7 +41,7 @@ def is_worktree_of_trusted(directory: Path, environment: Mapping[str, str]) -> b
 
 
 def _asks(environment: Mapping[str, str]) -> bool:
-    """Return whether the trust dialog is enabled in the user's settings; it is by default."""
+    """Return whether the trust dialog is enabled in the user's settings; the default is True."""
     security = user_settings(environment).get("security")
     asked = security.get("folderTrust") if isinstance(security, Mapping) else None
     return not (isinstance(asked, Mapping) and asked.get("enabled") is False)
@@ -66,8 +66,8 @@ def _main_checkout(directory: Path) -> Path | None:
     """Return the main checkout of the linked worktree that contains a directory; None outside a
     linked worktree.
 
-    Any folder can contain a `.git` file with the path of a repository. So the repository must refer
-    to that file too, as git records it for each worktree.
+    Any folder can contain a `.git` file with the path of a repository. So the repository must also
+    contain the path of that file, which git records for each worktree.
     """
     real = Path(os.path.realpath(directory))
     for folder in (real, *real.parents):
