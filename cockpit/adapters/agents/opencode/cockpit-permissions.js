@@ -1,10 +1,10 @@
 // Sets the permissions of all of opencode's agents to cockpit's permission mode, or narrower.
 //
 // In opencode, a repository's own settings (opencode.json, .opencode/agent/*.md) override
-// OPENCODE_PERMISSION, and can add agents and tools. opencode passes its merged settings to plugins
-// before it reads them, so the plugin decides last. It cannot distinguish the user's settings from
-// the repository's. So settings can only narrow the mode: opencode asks about an action that the
-// settings allow and the mode does not.
+// OPENCODE_PERMISSION, and can add agents and tools. Plugins can change the merged settings before
+// opencode uses them, so the plugin decides last. The plugin cannot distinguish the user's settings
+// from the repository's. So settings can only narrow the mode: opencode asks about an action that
+// the settings allow and the mode does not.
 
 // The names of opencode's own permissions. Other names are tools, such as those of an MCP server.
 const NAMES = [
@@ -12,7 +12,7 @@ const NAMES = [
   "edit", "bash", "webfetch", "websearch", "codesearch", "external_directory", "doom_loop",
   "plan_enter", "plan_exit", "workflow_tool_approval",
 ]
-// Permissions without patterns: with a pattern for one of them, opencode does not start.
+// Permissions without patterns. If one of them has a pattern, opencode does not start.
 const WITHOUT_PATTERNS = ["todowrite", "question", "webfetch", "websearch", "doom_loop"]
 const NATIVE = ["build", "plan", "general", "explore"]
 const WITHOUT_TOOLS = ["compaction", "title", "summary"]
@@ -22,10 +22,11 @@ HARMLESS.read = [["*", "allow"], ["*.env", "ask"], ["*.env.*", "ask"], ["*.env.e
 const PLANS = [["*", "deny"], [".opencode/plans/*.md", "allow"]]
 const STRICTNESS = ["deny", "ask", "allow"]
 
-// Replace the settings of cockpit's tool server, and return those of its tools that may be called
-// without asking. opencode merges a repository's settings for a server of the same name into ours.
-// And it names a tool after its server: the tool `request` of a repository's server
-// `cockpit_handoff` would get the name of one of ours.
+// Replace the settings of cockpit's tool server, because opencode merges a repository's settings for
+// a server of the same name into cockpit's. Return the server's tools that opencode may call without
+// asking. opencode asks about a tool whose name another server could use, because opencode names a
+// tool after its server: the tool `request` of a repository's server `cockpit_handoff` would get the
+// name of one of cockpit's tools.
 export function keepServer(config, { name, server, tools }) {
   config.mcp = { ...config.mcp, [name]: server }
   const others = Object.keys(config.mcp).filter((other) => other !== name)
@@ -38,8 +39,8 @@ export function keepServer(config, { name, server, tools }) {
   return tools.filter((tool) => !doubtful(tool))
 }
 
-// `mode.edit`: the mode's action for edits. cockpit's own tools, `mode.tools`, are allowed. opencode
-// asks about commands and everything else.
+// Set the permissions of all agents in `config`. `mode.edit` is the mode's action for edits.
+// cockpit's own tools, `mode.tools`, are allowed. opencode asks about commands and everything else.
 export function enforce(config, mode) {
   const agents = { ...config.agent }
   for (const name of [...NATIVE, ...WITHOUT_TOOLS]) agents[name] ??= {}
@@ -51,7 +52,7 @@ export function enforce(config, mode) {
   config.permission = narrowed(base("", mode), rulesIn(config.permission))
 }
 
-// The mode's rules for an agent: patterns by name, and the action for all other names.
+// Return the mode's rules for an agent: patterns by name, and the action for all other names.
 function base(agent, mode) {
   if (WITHOUT_TOOLS.includes(agent)) return { others: "deny", rules: {} }
   const { read, glob, grep, list } = HARMLESS
@@ -70,7 +71,7 @@ function base(agent, mode) {
   return { others: "ask", rules }
 }
 
-// The settings' rules as [name, pattern, action], in order: the last rule that matches applies.
+// Return the settings' rules as [name, pattern, action]. The last rule that matches applies.
 function rulesIn(permission) {
   const found = []
   const named = typeof permission === "string" ? { "*": permission } : (permission ?? {})
@@ -83,9 +84,9 @@ function rulesIn(permission) {
   return found
 }
 
-// An object keeps the first position of a name, so every name is written once: first the rule for
-// all, then other names, then every name of opencode's own and of cockpit's tools, with all of its
-// patterns.
+// Return the mode's rules, narrowed by the settings' rules. An object keeps the first position of a
+// name, so every name is written once, with all of its patterns: first the rule for all names, then
+// other names, then opencode's own names and cockpit's tools.
 function narrowed({ others, rules }, given) {
   const names = new Set([...NAMES, ...Object.keys(rules)])
   const result = { "*": patternsOf([["*", others]], given.filter(([name]) => name === "*")) }
@@ -101,7 +102,7 @@ function narrowed({ others, rules }, given) {
   return result
 }
 
-// The mode's patterns, then those patterns of the settings that are narrower.
+// Return the mode's patterns, then those patterns of the settings that are narrower.
 function patternsOf(own, given) {
   const result = Object.fromEntries(own)
   const mixed = own.length > 1
@@ -121,7 +122,7 @@ function oneAction(patterns) {
   return patterns["*"] === "allow" && asks ? "ask" : patterns["*"]
 }
 
-// Matches a name with a rule's name as opencode does.
+// Return whether a rule's name, which can have wildcards, matches a name in opencode.
 function matches(name, rule) {
   const escaped = rule.replaceAll("\\", "/").replace(/[.+^${}()|[\]\\]/g, "\\$&")
   let expression = escaped.replaceAll("*", ".*").replaceAll("?", ".")

@@ -4,12 +4,11 @@
 //   its sessions in a database.
 // - It runs cockpit's reporter for hooks, with the names and fields of Claude Code's hooks, and
 //   passes the reporter's answers to the model.
-//
 // - It sets opencode's permissions to cockpit's permission mode.
 //
-// Its settings are in COCKPIT_OPENCODE, as JSON; without this variable, the plugin does nothing. It
-// never throws into opencode, so an agent works even if cockpit's files are missing. Only if a
-// permission mode cannot be applied, it ends opencode.
+// The plugin's settings are in COCKPIT_OPENCODE, as JSON; without this variable, the plugin does
+// nothing. The plugin never throws into opencode, so an agent works even if cockpit's files are
+// missing. But if the plugin cannot apply a permission mode, it ends opencode.
 
 import { spawn } from "node:child_process"
 import { appendFileSync, existsSync, readFileSync } from "node:fs"
@@ -18,7 +17,7 @@ import { enforce, keepServer } from "./cockpit-permissions.js"
 
 const PATIENCE = 12_000 // The reporter delays a compaction by at most 8 s.
 const OUTPUT_KEPT = 2_000
-const TAIL_KEPT = 1_000 // The end of a longer output, which has the line with the result.
+const TAIL_KEPT = 1_000 // The end of a longer output, which contains the line with the result.
 const TEXT_KEPT = 20_000
 const FAR_AWAY = 60_000 // A later retry is reported as a reached usage limit.
 const TOOLS = {
@@ -145,7 +144,7 @@ function recordTool(part) {
   if (text && String(state.output).includes(text)) record("injected", { event: "PostToolUse", text })
 }
 
-// A call with Claude Code's names; a patch becomes one edit per file.
+// Return a call as [name, input] pairs, with Claude Code's names. A patch becomes one edit per file.
 function toolsOf(tool, input) {
   const patch = input.patchText
   if (tool === "apply_patch" && typeof patch === "string") {
@@ -175,7 +174,8 @@ function cut(text, limit) {
 
 // The reporter
 
-// One at a time, so that reports arrive in order.
+// Run the reporter, and return its answer. Only one reporter runs at a time, so that reports arrive in
+// order.
 function report(event, fields = {}, agent = "") {
   const payload = {
     session_id: main, transcript_path: recordOf(main), cwd: directory,
@@ -241,7 +241,7 @@ async function reopen(client) {
   })
 }
 
-// A session that cockpit did not start has no transcript yet.
+// Write the history of a session that cockpit did not start, because it has no transcript yet.
 async function copyHistory(session, client) {
   const later = []
   waiting.set(session, later)
@@ -395,7 +395,7 @@ async function prompted(session, parts, client) {
 }
 
 async function toolEnded(input, output) {
-  // An interrupted command ends after its turn: a report would mean that the turn goes on.
+  // An interrupted command ends after its turn; a report would mean that the turn continues.
   if (input.sessionID !== main || !output || !working) return
   const [name, given] = toolsOf(input.tool, input.args ?? {})[0]
   const fields = { tool_name: name, tool_input: given, tool_use_id: input.callID }
@@ -441,7 +441,7 @@ function agentOf(input) {
   return typeof input.agent === "string" ? input.agent : (input.agent?.name ?? "")
 }
 
-// opencode calls this once per instance, and again when it reloads its configuration.
+// opencode calls this function once per instance, and again when it reloads its configuration.
 export const CockpitReports = async ({ client, directory: here }) => {
   if (!order) return {}
   const first = !directory

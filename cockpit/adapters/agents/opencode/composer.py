@@ -18,8 +18,7 @@ _SGR = re.compile(r"\x1b\[[0-9;:]*m")
 
 
 def composer_empty(screen: Screen) -> bool | None:
-    """Return whether the prompt box is empty or has a suggestion; None if there is no
-    prompt box."""
+    """Return whether the prompt box has no typed text; None if there is no prompt box."""
     lines = [_SGR.sub("", line).strip() for line in screen.lines]
     feet = [place for place, line in enumerate(lines) if line.startswith(FOOT)]
     if not feet:

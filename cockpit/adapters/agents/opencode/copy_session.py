@@ -1,8 +1,8 @@
-"""Ask a copy of an opencode session to write its handoff document; the session is not changed.
+"""Ask a copy of an opencode session to write the handoff document; the session is not changed.
 
 `opencode run --session ID --fork` answers one question from a copy (1.18.33). The copy has no
 tools, and neither cockpit's plugin nor the repository's settings apply to it. opencode saves the
-copy as a new session, so cockpit deletes it afterwards.
+copy as a new session, so cockpit deletes the copy afterwards.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from cockpit.ports.runtimes import Aside, SessionOrder
 
 LARGEST_ANSWER = 4 * 1024 * 1024
 DELETING = 20.0
-"""Seconds after which the deletion of the copy is aborted."""
+"""Seconds after which cockpit gives up deleting the copy."""
 NO_TOOLS = json.dumps({"*": "deny"})
 
 
@@ -99,7 +99,7 @@ async def _run(
 
 
 async def _until_answered(stream: asyncio.StreamReader) -> list[bytes]:
-    """Read lines until the answer is complete."""
+    """Return the lines up to the end of the answer, of the stream or of the size limit."""
     lines: list[bytes] = []
     while not _is_last(lines[-1:]) and sum(map(len, lines)) < LARGEST_ANSWER:
         line = await stream.readline()

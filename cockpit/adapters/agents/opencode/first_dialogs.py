@@ -18,5 +18,5 @@ _DIALOGS: FirstDialogs = (
 
 
 def first_dialog(screen: Screen) -> str | None:
-    """See `dialog_on`."""
+    """Return the first-run dialog on the screen, in words; None if there is none."""
     return dialog_on(screen, _DIALOGS)

@@ -38,7 +38,7 @@ _OF_SUBAGENTS = {"SubagentStart", "SubagentStop", "PermissionRequest"}
 
 
 def moments(signal: Signal, records: Path) -> Sequence[Moment]:
-    """Return the hook events in a report of the plugin; empty if there are none.
+    """Return the hook events in a report of the plugin; empty if the report has none.
 
     `records` is the folder in which the plugin writes its transcripts.
     """
@@ -69,7 +69,7 @@ def _tool(payload: Payload) -> ToolUse:
 
 
 def _is_possible(payload: Payload, records: Path) -> bool:
-    """Return whether the session's id and its transcript's path can be the plugin's."""
+    """Return whether the session id and the transcript's path are valid."""
     session, record = _text(payload, "session_id"), _text(payload, "transcript_path")
     ours = not record or reported_transcript(records, record, session) is not None
     return ours and is_session_id(session)

@@ -1,7 +1,7 @@
-"""The transcript of a session from opencode's own messages, as cockpit's plugin would write it.
+"""Build a session's transcript, in the format of cockpit's plugin, from opencode's messages.
 
-A message is what opencode's database and its `export` command have (1.18.33): the message itself,
-and its parts.
+The messages come from opencode's database or from `opencode export` (1.18.33). Each message has its
+own fields and a list of parts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cockpit.core.foreign_json import loads
 
 LARGEST_EXPORT = 512 * 1024 * 1024
 OUTPUT_KEPT, TAIL_KEPT, TEXT_KEPT = 2_000, 1_000, 20_000
-"""Characters that are kept of a tool's output, of the end of a longer one, and of a text."""
+"""Maximum characters of a tool's output, of the end of a longer output, and of a text."""
 _TOOLS = {
     "bash": "Bash", "edit": "Edit", "glob": "Glob", "grep": "Grep", "question": "AskUserQuestion",
     "read": "Read", "task": "Task", "todowrite": "TodoWrite", "webfetch": "WebFetch",
@@ -33,8 +33,7 @@ def head_line(session: str, directory: str) -> str:
 
 
 def exported_lines(path: Path) -> Iterator[bytes]:
-    """Yield the transcript of a session that `opencode export` wrote to a file. Raises
-    `OSError`."""
+    """Yield the transcript's lines from a file that `opencode export` wrote. Raises `OSError`."""
     try:
         exported = loads(read_file(path, LARGEST_EXPORT, any_owner=True))
     except (ValueError, RecursionError):
@@ -44,8 +43,8 @@ def exported_lines(path: Path) -> Iterator[bytes]:
         str(at(exported, "info", "id")), str(at(exported, "info", "directory"))
     ).encode()
     messages = exported.get("messages")
-    for each in messages if isinstance(messages, list) else ():
-        message, parts = at(each, "info"), at(each, "parts")
+    for entry in messages if isinstance(messages, list) else ():
+        message, parts = at(entry, "info"), at(entry, "parts")
         if isinstance(message, dict) and isinstance(parts, list):
             objects = [(str(at(part, "id")), part) for part in parts if isinstance(part, dict)]
             for line in message_lines(str(message.get("id")), message, objects):
@@ -55,7 +54,7 @@ def exported_lines(path: Path) -> Iterator[bytes]:
 def message_lines(
     ident: str, message: Mapping[str, Any], parts: Iterable[tuple[str, Mapping[str, Any]]]
 ) -> Iterator[dict[str, Any]]:
-    """Yield the lines of a message; `parts` have their ids."""
+    """Yield the transcript's lines for a message. `parts` are pairs of an id and a part."""
     is_user = message.get("role") == "user"
     created = at(message, "time", "created")
     for part_id, part in parts:
@@ -111,7 +110,7 @@ def _tool_line(ident: str, part: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 def at(value: Any, *keys: str) -> Any:
     """Return a value in nested objects; None if there is none."""
-    found: Any = value
+    inner: Any = value
     for key in keys:
-        found = found.get(key) if isinstance(found, dict) else None
-    return found
+        inner = inner.get(key) if isinstance(inner, dict) else None
+    return inner

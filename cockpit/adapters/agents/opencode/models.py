@@ -1,7 +1,7 @@
 """Context windows of opencode's models, and the point at which opencode compacts.
 
-A transcript contains both after the first request, so these values are used only before it.
-opencode gets both from its list of models, or from the user's `opencode.json`.
+After the first request, the transcript contains the window and the point, so these values are used
+only before. opencode gets them from its list of models, or from the user's `opencode.json`.
 """
 
 from __future__ import annotations
@@ -22,11 +22,10 @@ def window(model: str | None) -> Window:
 
 
 def compacts_at(window_tokens: int, environment: Mapping[str, str]) -> int | None:
-    """Return the token count at which opencode compacts automatically (1.18.33); None if that is
-    off.
+    """Return the token count at which opencode compacts (1.18.33); None if that is disabled.
 
-    opencode compares this with the total of the last reply. If the model's maximum reply is
-    shorter, opencode reserves less; the transcript then reports the count.
+    opencode compares this count with the total tokens of the last reply. For a model with a shorter
+    maximum reply, opencode reserves fewer tokens; the transcript then reports the real count.
     """
     if environment.get(SWITCHED_OFF, "").lower() in {"1", "true"}:
         return None

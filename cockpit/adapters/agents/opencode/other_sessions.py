@@ -1,9 +1,10 @@
 """Live sessions of opencode, including those that cockpit did not start.
 
-A process is known by its name and its open log, its session by the log's lines (`process_log`), and
-all else by the database. So a session is found with its first prompt. If the user opens another
-session in the same process, the other one is found from its next prompt on. Linux only: elsewhere a
-process's open files are not known. Implements `ports.live_sessions.LiveSessions`.
+cockpit finds processes by their name and their open log, a process's session by the log's lines
+(`process_log`), and a session's data in the database. So a session is found after its first prompt.
+If the user opens another session in the same process, that session is found after its next prompt.
+Linux only: on other systems, cockpit cannot read which files a process has open. Implements
+`ports.live_sessions.LiveSessions`.
 """
 
 from __future__ import annotations
@@ -42,16 +43,16 @@ from cockpit.ports.live_sessions import LiveSession, Obstacle
 from cockpit.ports.runtimes import Activity
 
 COPIES = "opencode-elsewhere"
-"""The folder of the transcripts that this module writes, below the state folder. The plugin has its
-own, and would take a transcript there for one that it wrote."""
+"""The folder of the transcripts that this module writes, below the state folder. It is not the
+plugin's folder, because the plugin continues each transcript that it finds there."""
 PROGRAM = "opencode"
 MOST_SESSIONS = 20
 """Maximum number of sessions of one process that are read, the latest first."""
 LONGEST_WORD = 80
 KEPT_SECONDS = 30 * 86_400
-"""How long a transcript is kept after it was last written."""
+"""Seconds for which a transcript is kept after it was last written."""
 GAP = 1.0
-"""Seconds for which changes of the log are collected: a turn writes many lines."""
+"""Seconds from a change of the log to the call of the watcher: a turn writes many lines."""
 _MODES = ("acp", "run", "serve", "web", "github", "pr")
 """Commands of opencode that open sessions without a screen."""
 
@@ -66,7 +67,7 @@ class _Process:
 class OpencodeSessions:
     """Finds sessions by opencode's log and database, in the folders of an environment.
 
-    Writes transcripts of sessions to `folder`, which is cockpit's.
+    Writes transcripts of sessions to `folder`, which belongs to cockpit.
     """
 
     def __init__(self, environment: Mapping[str, str], folder: Path) -> None:
@@ -77,10 +78,13 @@ class OpencodeSessions:
         self._log = ProcessLog(self._log_path)
         self._one_at_a_time = threading.Lock()
         self._written: dict[str, int] = {}
-        """When each session whose transcript was written had been changed."""
+        """The value of `StoredSession.updated` in the written transcript, by session id."""
 
     def look(self) -> Sequence[LiveSession]:
-        """Read the new lines of the log, if an opencode runs, and its sessions' rows."""
+        """Return the latest session of each of this user's processes, by pid.
+
+        Reads the new lines of the log, and the sessions' rows in the database.
+        """
         with self._one_at_a_time:
             processes = self._processes()
             if not processes:
@@ -89,7 +93,7 @@ class OpencodeSessions:
                 runs = list(self._log.read())
             except OSError:
                 return []
-        started = [Started(pid, each.began, each.directory) for pid, each in processes.items()]
+        started = [Started(pid, live.began, live.directory) for pid, live in processes.items()]
         sessions: list[LiveSession] = []
         for pid, run in runs_of(started, runs).items():
             with suppress(OSError):
@@ -99,7 +103,10 @@ class OpencodeSessions:
         return sorted(sessions, key=lambda session: session.pid)
 
     def transcript(self, session: LiveSession) -> Path | None:
-        """Return the session's transcript, after writing what is new in the database to it."""
+        """Return the path of the session's transcript, written again if the session has changed.
+
+        None if opencode's database has no such session, or after an error.
+        """
         path = self._folder / f"{session.id}.jsonl"
         with self._one_at_a_time, suppress(OSError):
             stored = stored_session(self._database, session.id)
@@ -151,10 +158,10 @@ class OpencodeSessions:
         return dict(_processes(self._log_path))
 
     def _session(self, pid: int, process: _Process, run: Run) -> LiveSession | None:
-        """Return the session of the run's latest lines."""
+        """Return the latest main session in the run's lines; None if there is none."""
         latest = list(reversed(run.sessions))[:MOST_SESSIONS]
         stored = (stored_session(self._database, ident) for ident in latest)
-        main = [each for each in stored if each is not None and each.is_main]
+        main = [session for session in stored if session is not None and session.is_main]
         if not main or not is_absolute(main[0].directory):
             return None
         session, *others = main
@@ -187,7 +194,7 @@ def _processes(log: Path) -> Iterator[tuple[int, _Process]]:
 
 
 def _remove_old(folder: Path) -> None:
-    """Remove transcripts of sessions that nobody looked at for long."""
+    """Remove transcripts that were last written more than `KEPT_SECONDS` ago."""
     for path in folder.glob("*.jsonl"):
         if path.stat().st_mtime < time.time() - KEPT_SECONDS:
             path.unlink(missing_ok=True)
@@ -203,6 +210,6 @@ def _obstacle(others: Sequence[StoredSession]) -> Obstacle | None:
     if not working:
         return None
     return Obstacle(
-        f"Its process is also working in session {working[0]}, which would be interrupted.",
-        "Wait until that turn is over",
+        f"The session's process also works in session {working[0]}, which would be interrupted.",
+        "Wait until that session's turn is over",
     )

@@ -31,13 +31,13 @@ _SESSION = re.compile(rb"(?:message=created id|session\.id)=(ses_[0-9A-Za-z]{10,
 
 @dataclass(slots=True)
 class Run:
-    """One run of opencode, from its lines."""
+    """One run of opencode, from its lines in the log."""
 
     began: float
     """Unix time of the first line."""
     directory: str
     sessions: dict[str, None] = field(default_factory=dict)
-    """The sessions in its lines, the latest last; subagents' sessions too."""
+    """The session ids in the run's lines, the latest last; includes subagents' sessions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +46,12 @@ class Started:
 
     pid: int
     began: float
-    """Unix time of its start."""
+    """Unix time of the process's start."""
     directory: str
 
 
 class ProcessLog:
-    """The log. Call `read` again to process new lines."""
+    """opencode's log. Each call of `read` processes the lines added since the previous call."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -85,7 +85,7 @@ class ProcessLog:
         if run is None:
             began = moment(at.decode("ascii", "replace"))
             directory = _DIRECTORY.match(text)
-            # The first line of a run is about its directory; without it, the beginning is missing.
+            # A run begins with a line about its directory; else the log lacks its beginning.
             place = _text(directory[1]) if directory and began else ""
             run = self._runs[name] = Run(began.timestamp() if began else 0.0, place)
         for session in _SESSION.findall(text):
@@ -96,19 +96,20 @@ class ProcessLog:
 def runs_of(processes: Iterable[Started], runs: Iterable[Run]) -> Mapping[int, Run]:
     """Return the run of each process, by pid; processes with several possible runs are left out.
 
-    Each live process has a run, so a run that only one process can have is not another's.
+    Each live process has one run. If a process has only one possible run, no other process can have
+    that run.
     """
     left = {process.pid: process for process in processes}
     free = [run for run in runs if run.directory]
-    found: dict[int, Run] = {}
+    assigned: dict[int, Run] = {}
     while True:
         possible = {pid: _possible(process, free) for pid, process in left.items()}
-        sure = {pid: each[0] for pid, each in possible.items() if len(each) == 1}
+        sure = {pid: choices[0] for pid, choices in possible.items() if len(choices) == 1}
         if len({id(run) for run in sure.values()}) < len(sure) or not sure:
-            return found
-        found |= sure
+            return assigned
+        assigned |= sure
         left = {pid: process for pid, process in left.items() if pid not in sure}
-        free = [run for run in free if not any(run is one for one in sure.values())]
+        free = [run for run in free if not any(run is taken for taken in sure.values())]
 
 
 def _possible(process: Started, runs: Iterable[Run]) -> list[Run]:
@@ -121,7 +122,7 @@ def _possible(process: Started, runs: Iterable[Run]) -> list[Run]:
 
 
 def _text(value: bytes) -> str:
-    """Return a value of a line; one with spaces or quotes is quoted as in JSON."""
+    """Return a value of a line. opencode writes a value with spaces or quotes as a JSON string."""
     text = value.decode("utf-8", "replace")
     if not text.startswith('"'):
         return text

@@ -11,13 +11,13 @@ from cockpit.adapters.agents.probe import probed_version
 from cockpit.core.errors import ProgramMissing
 from cockpit.ports.runtimes import Program
 
-INSTALL = "Install it with: npm install -g opencode-ai"
+INSTALL = "Install opencode with: npm install -g opencode-ai"
 
 
 def find_program(environment: Mapping[str, str], *, path: Path | None = None) -> Program:
-    """Return `path`, or `opencode` on the PATH of `environment`, and probe it.
+    """Return the program at `path`, or else `opencode` on the PATH of `environment`.
 
-    Raises `ProgramMissing`.
+    The program is probed. Raises `ProgramMissing`.
     """
     if path is None:
         program = shutil.which("opencode", path=environment.get("PATH", os.defpath))

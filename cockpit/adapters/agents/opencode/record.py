@@ -41,7 +41,8 @@ RECORD = "cockpit/opencode"
 _NOT_JSON = (ValueError, RecursionError)
 _REJECTED = "The user rejected permission to use this specific tool call"
 _FEEDBACK = " with the following feedback: "
-"""What the model is told of a refusal (1.18.33). opencode asks for a reason only in subagents."""
+"""Begins the user's reason in the result of a refused call (1.18.33). opencode asks for a reason
+only in subagents."""
 
 
 def parse(line: bytes) -> Sequence[SessionEvent] | Skipped:
@@ -129,7 +130,7 @@ def _tool(line: Line, at: datetime | None) -> Sequence[SessionEvent]:
 def _part(
     line: Line, at: datetime | None, *, text: str = "", tool: ToolUse | None = None
 ) -> AssistantReplied:
-    """Return a part of a reply. The reply's usage is in another line."""
+    """Return an event for a text or a tool call. The token counts are on another line."""
     return AssistantReplied(
         message_id=str(line["id"]),
         model="",

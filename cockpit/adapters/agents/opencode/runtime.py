@@ -70,8 +70,8 @@ class Opencode(HookedRuntime):
     """The runtime `opencode`. Stores its files below `state`, by agent name or session id.
 
     opencode writes no status file: the transcript shows when turns begin and end. The plugin does
-    not know which permissions the user gave in the session. It answers opencode's question about a
-    permitted file before a dialog opens; in `plan`, opencode refuses without a question.
+    not know which permissions the user gave in the session. The plugin answers opencode's question
+    about a permitted file before a dialog opens; in `plan`, opencode refuses without a question.
     """
 
     name = "opencode"
@@ -81,7 +81,7 @@ class Opencode(HookedRuntime):
     steps = ("UserPromptSubmit", "PostToolUse")
 
     def program(self, environment: Mapping[str, str]) -> Program:
-        """See `program.find_program`. Blocks for about a second, for the probe."""
+        """Return the CLI to run; see `find_program`. Blocks for the probe, for about a second."""
         return find_program(environment, path=self._program)
 
     def launch(self, order: SessionOrder, program: Program) -> Launch:
@@ -125,8 +125,10 @@ class Opencode(HookedRuntime):
         return nearest(self.modes, mode, rights)
 
     def transcript(self, order: SessionOrder) -> Path | None:
-        """Return the transcript that the plugin writes. A new session's first hook reports its
-        id."""
+        """Return the path of the transcript that the plugin writes.
+
+        None for a new session, which has no id until its first hook has reported one.
+        """
         return record_path(self.state.absolute() / FOLDER, order.session_id)
 
     def resumable(self, order: SessionOrder) -> None:
@@ -155,8 +157,11 @@ class Opencode(HookedRuntime):
         return first_dialog(screen)
 
     def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
-        """Queue a text for the model. The text arrives with the next tool's result, or as a prompt
-        at the end of the turn."""
+        """Queue a request for the model; it gets one of the two texts. Returns True.
+
+        `mid_turn` arrives with the next tool result. `at_end`, unless it is None, arrives as a
+        prompt at the end of the turn.
+        """
         answers = {"PostToolUse": self.context("PostToolUse", mid_turn)}
         if at_end is not None:
             answers["Stop"] = block("Stop", at_end)
@@ -166,5 +171,5 @@ class Opencode(HookedRuntime):
     async def answer_aside(
         self, order: SessionOrder, program: Program, question: str, deadline: float
     ) -> Aside:
-        """See `copy_session.ask_copy`."""
+        """Return the answer of a copy of the session; see `copy_session.ask_copy`."""
         return await ask_copy(program.path, order, question, deadline)

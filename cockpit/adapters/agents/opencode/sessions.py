@@ -24,13 +24,15 @@ def is_session_id(text: str) -> bool:
 
 
 def record_path(records: Path, session_id: str) -> Path | None:
-    """Return the path of a session's transcript; None for a text that is not a session id."""
+    """Return the path of a session's transcript; None for an invalid session id."""
     return records / f"{session_id}.jsonl" if is_session_id(session_id) else None
 
 
 def reported_transcript(records: Path, path: str, session_id: str) -> Path | None:
-    """Return the transcript in a report, if it is the file that the plugin writes for this session;
-    a forged report cannot point to another file."""
+    """Return the transcript in a report, if the plugin writes this file for the session; else None.
+
+    So a forged report cannot point to another file.
+    """
     ours = record_path(records, session_id)
     return ours if ours is not None and os.fspath(ours) == path else None
 
@@ -49,7 +51,7 @@ def check_resumable(session_id: SessionId, directory: Path, environment: Mapping
     `NotNow` if the database cannot be read.
     """
     if not is_session_id(session_id):
-        raise BadUsage(f"{session_id!a} is not a session id", hint="They begin with ses_.")
+        raise BadUsage(f"{session_id!a} is not a session id", hint="Session ids begin with ses_.")
     path = database(environment)
     was = _directory(path, session_id)
     if was is None:

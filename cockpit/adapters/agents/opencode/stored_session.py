@@ -1,6 +1,6 @@
-"""Read sessions from opencode's database, also as the transcript that cockpit's plugin would write.
+"""Read sessions from opencode's database, and convert them to transcripts.
 
-The database is only read.
+The transcripts have the format of cockpit's plugin. cockpit never writes to the database.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ PATIENCE = 2.0
 
 @dataclass(frozen=True, slots=True)
 class StoredSession:
-    """A session's row."""
+    """A session in opencode's database."""
 
     id: str
     directory: str
     version: str
     updated: int
-    """When the session was changed, in milliseconds."""
+    """Unix time of the session's last change, in milliseconds."""
     is_main: bool
-    """Whether it is not a subagent's."""
+    """False for a subagent's session."""
     is_working: bool
-    """Whether a turn is open. opencode also counts as working while a dialog is open."""
+    """Whether a turn is open; also True while a dialog is open."""
 
 
 def session_directory(database: Path, ident: str) -> str | None:
@@ -44,7 +44,7 @@ def session_directory(database: Path, ident: str) -> str | None:
 
 
 def stored_session(database: Path, ident: str) -> StoredSession | None:
-    """Return a session; None if there is none. Raises `OSError`."""
+    """Return the session with id `ident`; None if there is none. Raises `OSError`."""
     with _connection(database) as connection:
         row = connection.execute(
             "select directory, version, time_updated, parent_id from session where id = ?", (ident,)
@@ -69,7 +69,7 @@ def stored_session(database: Path, ident: str) -> StoredSession | None:
 
 
 def transcript_lines(database: Path, session: StoredSession) -> Iterator[str]:
-    """Yield the lines of the session's transcript. Raises `OSError`."""
+    """Yield the session's transcript, line by line. Raises `OSError`."""
     yield head_line(session.id, session.directory)
     with _connection(database) as connection:
         messages = connection.execute(
