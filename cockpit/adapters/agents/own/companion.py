@@ -1,9 +1,8 @@
-"""Start an agent's program and the process that follows its record: `python -I -S companion.py SPEC
-PROGRAM…`.
+"""Start an agent's program, and the process that follows the program's record.
 
-Starts `follower.py` in the background and replaces itself with the program, which has the same
-process and environment. Imports nothing of cockpit, because the package is not on its path. Runs no
-shell.
+Usage: `python -I -S companion.py SPEC PROGRAM…`. The script starts `follower.py` in the background
+and replaces itself with the program, which has the same process and environment. The script imports
+nothing of cockpit, because the package is not on the script's import path, and runs no shell.
 """
 
 from __future__ import annotations
@@ -22,8 +21,8 @@ def start(spec: str, program: list[str]) -> NoReturn:
     pid = os.getpid()
     first = os.fork()
     if first == 0:
-        # The second fork: the program could wait for its children, so the follower is not one of
-        # them.
+        # After a second fork, the follower is not a child of the program, which could wait for its
+        # children.
         if os.fork() == 0:
             _become_follower(spec, pid)
         os._exit(0)

@@ -1,7 +1,7 @@
-"""The runtimes that users defined in configurations, by name.
+"""The runtimes that users define in configuration files, by name.
 
-The supervisor also saves them, so that it recognises running agents after a restart even if the
-configuration has changed. The file is private, because arguments may contain secrets.
+The supervisor saves the definitions, so that it recognises running agents after a restart even if
+the configuration has changed. The saved file is private, because arguments may contain secrets.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ class Definitions:
     @classmethod
     def of(cls, defined: Mapping[str, OwnRuntime]) -> Definitions:
         """Return an object with these definitions, which are not saved."""
-        made = cls()
-        made.define(defined, {})
-        return made
+        definitions = cls()
+        definitions.define(defined, {})
+        return definitions
 
     def find(self, name: str) -> OwnRuntime | None:
         """Return the definition with this name; None if there is none."""
@@ -50,13 +50,13 @@ class Definitions:
 
     @cached_property
     def _installed(self) -> tuple[str, ...]:
-        """The names of installed packages' runtimes. Read once: it takes some milliseconds, and
-        rows are built many times a second."""
+        """The names of installed packages' runtimes. Read once, because reading takes some
+        milliseconds and rows are built many times a second."""
         names = sorted(installed_runtimes())
         return tuple(name for name in names if NAME_PATTERN.fullmatch(name))
 
     def check(self, defined: Mapping[str, OwnRuntime], files: Mapping[str, str]) -> None:
-        """Raise `NotNow` if another file defines one of the names differently."""
+        """Raise `NotNow` if another file, which still exists, defines a name differently."""
         for name, definition in defined.items():
             known = self._known.get(name)
             if known is None or known[0] == definition or known[1] == files.get(name):
@@ -65,7 +65,7 @@ class Definitions:
                 raise NotNow(
                     f'Another file already has a runtime "{name}"',
                     f"{known[1]} and {files.get(name)} both define it.",
-                    "Rename one of them.",
+                    "Rename one of the two runtimes.",
                 )
 
     def define(self, defined: Mapping[str, OwnRuntime], files: Mapping[str, str]) -> None:

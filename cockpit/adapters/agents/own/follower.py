@@ -1,10 +1,11 @@
-"""Follow an agent's record and pass it to the reader: `python -I -S follower.py PID SPEC`.
+"""Follow an agent's record, and pass its lines to the reader.
 
-Until process PID has ended, new lines of the record go to the reader's stdin, and the reader's
-output goes to one of cockpit's files. The reader is not a child of the supervisor, so a restart of
-the supervisor neither loses lines nor reads a record twice. If the reader exceeds a limit, it is
-killed, and the reason is appended to the file. Imports nothing of cockpit, because the package is
-not on its path. Runs no shell.
+Usage: `python -I -S follower.py PID SPEC`. Until process PID has ended, new lines of the record go
+to the reader's stdin, and the reader's output goes to one of cockpit's files. The reader is not a
+child of the supervisor, so a restart of the supervisor neither loses lines nor reads a record
+twice. If the reader exceeds a limit, the script kills the reader and appends the reason to the
+file. The script imports nothing of cockpit, because the package is not on the script's import path,
+and runs no shell.
 """
 
 from __future__ import annotations
@@ -93,8 +94,8 @@ class Follower:
         try:
             Reading(self, process).run()
         finally:
-            # Kills the reader's children too. The reader was not reaped yet, so the group id is
-            # still its own.
+            # Kills the reader's children too. The reader was not reaped yet, so no other process
+            # can have its group id.
             os.killpg(process.pid, signal.SIGKILL)
             process.wait()
 
@@ -124,7 +125,7 @@ def _opened(pid: int) -> int | None:
 
 
 class Reading:
-    """One process of the reader, which reads the record from its start."""
+    """One process of the reader, which gets the whole record from the beginning."""
 
     def __init__(self, follower: Follower, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin is not None
@@ -246,13 +247,13 @@ class Reading:
         # Not reaped: the process group's id could be reused before the group is killed.
         flags = os.WEXITED | os.WNOHANG | os.WNOWAIT
         until = time.monotonic() + 1
-        while (found := os.waitid(os.P_PID, self.process.pid, flags)) is None:
+        while (status := os.waitid(os.P_PID, self.process.pid, flags)) is None:
             if time.monotonic() > until:
                 return "closed its stdout"
             time.sleep(0.01)
-        if found.si_code == os.CLD_EXITED:
-            return f"exited with code {found.si_status}"
-        return f"was killed by signal {found.si_status}"
+        if status.si_code == os.CLD_EXITED:
+            return f"exited with code {status.si_status}"
+        return f"was killed by signal {status.si_status}"
 
     def _check_limits(self) -> None:
         now = time.monotonic()
@@ -264,17 +265,20 @@ class Reading:
 
 
 def _is_ours(file_status: os.stat_result) -> bool:
-    """Return whether this is a regular file of the current user; reading other kinds could
-    block."""
+    """Return whether this is a regular file of the current user or of root.
+
+    Reading other kinds of files could block.
+    """
     return stat.S_ISREG(file_status.st_mode) and file_status.st_uid in (os.geteuid(), 0)
 
 
 def _family(pid: int) -> list[int]:
-    found = [pid]
-    for one in found:
-        with suppress(OSError, ValueError), open(f"/proc/{one}/task/{one}/children", "rb") as file:  # noqa: PTH123
-            found += map(int, file.read().split())
-    return found
+    pids = [pid]
+    for parent in pids:
+        children = f"/proc/{parent}/task/{parent}/children"
+        with suppress(OSError, ValueError), open(children, "rb") as file:  # noqa: PTH123
+            pids += map(int, file.read().split())
+    return pids
 
 
 def _memory(pid: int) -> int:

@@ -1,7 +1,7 @@
-"""Runtimes of installed packages: entry points of the group `cockpit.runtimes`.
+"""Load runtimes of installed packages, from entry points of the group `cockpit.runtimes`.
 
-A runtime is imported when an agent uses it. A runtime that fails is replaced by an `Unavailable`
-with the reason, so that the supervisor and the other agents continue.
+A runtime is imported when an agent uses it. If the import fails, an `Unavailable` with the reason
+replaces the runtime, so that the supervisor and the other agents continue.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class Unavailable(Command):
 def load_installed(name: str, state: Path) -> Runtime | None:
     """Load the runtime with this name; return None if no package has it.
 
-    Never raises: for an exception, returns an `Unavailable`.
+    Never raises: returns an `Unavailable` if loading fails, or if two packages have the runtime.
     """
     points = [point for point in entry_points(group=ENTRY_POINTS) if point.name == name]
     if not points:
@@ -57,27 +57,27 @@ def load_installed(name: str, state: Path) -> Runtime | None:
     if len({point.value for point in points}) > 1:
         return Unavailable(name, state, _failure(name, " and ".join(map(_owner, points))))
     try:
-        made = points[0].load()(state)
-        wrong = _wrong(made, name)
+        loaded = points[0].load()(state)
+        wrong = _wrong(loaded, name)
     except (Exception, SystemExit) as error:  # noqa: BLE001 - a package's code may raise anything
         _log.exception("cannot load the runtime %s of %s", name, owner)
         return Unavailable(name, state, _failure(name, owner, f"{type(error).__name__}: {error}"))
     if wrong:
         return Unavailable(name, state, _failure(name, owner, wrong))
-    runtime: Runtime = made
+    runtime: Runtime = loaded
     return runtime
 
 
-def _wrong(made: Any, name: str) -> str | None:
+def _wrong(loaded: Any, name: str) -> str | None:
     """Return why an object is not the runtime with this name; None if it is.
 
     Does not catch exceptions of the package's code.
     """
     methods = [key for key, member in vars(Runtime).items() if inspect.isfunction(member)]
     required = [*inspect.get_annotations(Runtime), *(key for key in methods if key[0] != "_")]
-    if missing := [key for key in required if not hasattr(made, key)]:
+    if missing := [key for key in required if not hasattr(loaded, key)]:
         return f"it has no {', '.join(missing)}"
-    return None if made.name == name else f"its name is {made.name!a}"
+    return None if loaded.name == name else f"its name is {loaded.name!a}"
 
 
 def _owner(point: EntryPoint) -> str:

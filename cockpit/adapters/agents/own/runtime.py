@@ -40,7 +40,7 @@ _UNKNOWN = No("`record` is not configured")
 
 
 class OwnProgram(Command):
-    """Runs one definition's program. Requests can only be pasted into its pane."""
+    """Runs one definition's program. cockpit can only paste requests into the program's pane."""
 
     def __init__(self, name: str, definition: OwnRuntime, state: Path) -> None:
         super().__init__(state)
@@ -59,8 +59,10 @@ class OwnProgram(Command):
         return Program(Path(resolved_program(owner, word, None, environment)), version="")
 
     def launch(self, order: SessionOrder, program: Program) -> Launch:
-        """See `Runtime.launch`. Raises `BadUsage` for a model, mode or prompt without configured
-        arguments."""
+        """Return how to launch the program for a new or resumed session; see `Runtime.launch`.
+
+        Raises `BadUsage` for a model, mode or prompt without configured arguments.
+        """
         arguments = [
             str(program.path),
             *self._filled(self.definition.program[1:], self._values(order)),
@@ -98,8 +100,8 @@ class OwnProgram(Command):
                 raise BadUsage(
                     f'The runtime "{self.name}" has no permission mode {order.permission_mode!a}',
                     f"Known modes: {known}.",
-                    f"Add it to [runtimes.{self.name}.permission_modes], or use another mode; "
-                    'permission_mode = "" is none.',
+                    f"Add it to [runtimes.{self.name}.permission_modes], or use another mode "
+                    '(permission_mode = "" for none).',
                 )
             arguments += own.permission_modes[order.permission_mode]
         return [*self._filled(arguments, self._values(order)), *order.arguments]
@@ -133,8 +135,8 @@ class OwnProgram(Command):
         )
 
     def _companion(self, order: SessionOrder) -> list[str]:
-        """Return the words before the program's own, if its record has a reader; see
-        `companion`."""
+        """Return the words that start `companion` before the program; empty without a configured
+        reader."""
         own = self.definition
         if not (own.reader and own.record):
             return []
