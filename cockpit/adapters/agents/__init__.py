@@ -49,7 +49,7 @@ def runtime(name: str, state: Path, own: Definitions | None = None) -> Runtime:
         return OwnProgram(name, definition, state)
     from cockpit.adapters.agents.own.installed import load_installed
 
-    if (found := load_installed(name, state)) is not None:
-        return found
+    if (installed := load_installed(name, state)) is not None:
+        return installed
     known = ", ".join((*RUNTIMES, *(own.names() if own else ())))
     raise BadUsage(f"Unknown runtime {name!a}", hint=f"Known runtimes: {known}.")

@@ -65,15 +65,15 @@ class Command(RuntimeDefaults):
         self._state = state
 
     def program(self, environment: Mapping[str, str]) -> Program:
-        """Return the shell, without a probe: the command is part of the order; see `launch`."""
+        """Return the shell, without a probe. `launch` takes the command from the order."""
         return Program(Path(SHELL), version="")
 
     def launch(self, order: SessionOrder, program: Program) -> Launch:
         """Return the order's argument vector with the prompt as the last argument.
 
-        If the vector contains `{prompt_file}`, the prompt is written to that file instead; without
-        a prompt the file is empty. Raises `BadUsage` without a command, and `ProgramMissing` if the
-        command's first word is not a program.
+        If the vector contains `{prompt_file}`, the prompt is written to a file instead, and the
+        placeholder is replaced with the path; without a prompt the file is empty. Raises `BadUsage`
+        without a command, and `ProgramMissing` if the command's first word is not a program.
         """
         if not order.command:
             raise BadUsage(
@@ -172,9 +172,10 @@ class Command(RuntimeDefaults):
 def resolved_program(
     owner: str, word: str, directory: Path | None, environment: Mapping[str, str]
 ) -> str:
-    """Return a program's path, resolved as in the pane, with its PATH and its directory.
+    """Return the path of program `word`, found on PATH, or below `directory` if it has a slash.
 
-    Raises `ProgramMissing`, whose message begins with `owner`, an agent or a runtime.
+    The pane would run the same program. Raises `ProgramMissing`; the message begins with `owner`,
+    the name of an agent or a runtime.
     """
     local = directory / word if "/" in word and directory is not None else None
     path = shutil.which(str(local) if local else word, path=environment.get("PATH"))

@@ -17,7 +17,7 @@ saves a record of each directory."""
 
 
 def copies_folder(state: Path) -> Path:
-    """Create the folder if it is missing, and return it. Raises `Failed` if it is not empty."""
+    """Return the folder, created if it is missing. Raises `Failed` if the folder is not empty."""
     folder = state.absolute() / FOLDER
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     with os.scandir(folder) as entries:
@@ -25,6 +25,6 @@ def copies_folder(state: Path) -> Path:
             raise Failed(
                 "Cannot start a copy of the session",
                 f"{folder} is not empty; a CLI would read settings there.",
-                "Remove its contents.",
+                "Remove the contents of this folder.",
             )
     return folder

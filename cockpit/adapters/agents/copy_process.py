@@ -42,5 +42,5 @@ async def start_copy(
         raise Failed(
             "Cannot start a copy of the session",
             f"{os.fsdecode(error.filename or arguments[0])}: {error.strerror}.",
-            "Check that its CLI is installed: cockpit doctor",
+            "Check that the agent's CLI is installed: cockpit doctor",
         ) from error

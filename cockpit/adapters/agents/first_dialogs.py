@@ -1,6 +1,6 @@
 """Recognise the dialogs of a CLI that come before a session, such as trust and login.
 
-No hook has run at that point, so cockpit reads the screen. cockpit does not answer these dialogs.
+No hook runs before these dialogs, so cockpit reads the screen. cockpit does not answer them.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from cockpit.core.safetext import safe_line
 from cockpit.ports.panes import Screen
 
 FirstDialogs = Sequence[tuple[re.Pattern[str], str]]
-"""What a screen contains, and what the CLI then asks. The first match counts."""
+"""Pairs: a pattern for the screen, and the dialog in words. The first match is used."""
 _SGR = re.compile(r"\x1b\[[0-9;:]*m")
 _LONGEST = 400
 
@@ -20,7 +20,7 @@ _LONGEST = 400
 def dialog_on(screen: Screen, dialogs: FirstDialogs) -> str | None:
     """Return the dialog's question and the next step; None if no dialog is recognised."""
     text = "\n".join(safe_line(_SGR.sub("", line), _LONGEST) for line in screen.lines)
-    for pattern, words in dialogs:
+    for pattern, description in dialogs:
         if pattern.search(text):
-            return f"{words}; answer in the agent's pane"
+            return f"{description}; answer in the agent's pane"
     return None

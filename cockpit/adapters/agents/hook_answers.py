@@ -18,12 +18,12 @@ CONTEXT_EVENTS = frozenset(
 """Events at which a hook can add context without blocking anything."""
 
 BLOCKABLE_EVENTS = frozenset({"Stop"})
-"""Events that cockpit may block. Without `PreCompact`: if the next request does not fit the window,
-the CLI cannot continue without the compaction."""
+"""Events that cockpit may block. `PreCompact` is left out: if the next request does not fit the
+window, the CLI cannot continue without the compaction."""
 
 
 def additional_context(event: str, text: str) -> dict[str, Any]:
-    """Return a response that adds context for the model; at `PostToolUse` it arrives mid-turn."""
+    """Return a response that adds context for the model; after `PostToolUse`, during a turn."""
     if event not in CONTEXT_EVENTS:
         raise Failed(f"{event!a} does not accept added context")
     return {

@@ -1,7 +1,7 @@
-"""What the runtimes of CLIs with hooks have in common.
+"""The base class of the runtimes whose CLI has hooks.
 
-A runtime inherits `HookedRuntime` and overrides what its CLI does differently, and those of the
-`RuntimeDefaults` that its CLI has.
+A subclass overrides the methods for which its CLI works differently. It also overrides methods of
+`RuntimeDefaults` for optional features of its CLI.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class HookedRuntime(RuntimeDefaults):
-    """A CLI that reports by hooks and takes texts from their responses. See `ports.Runtime`.
+    """A runtime whose CLI reports through hooks, and reads text from hook responses.
 
     Stores its files below `state`, by agent name.
     """
@@ -41,7 +41,7 @@ class HookedRuntime(RuntimeDefaults):
         return additional_context(event, text)
 
     def supplement(self, agent: AgentName, text: str, *, at_start: bool) -> bool:
-        """See `Runtime.supplement`."""
+        """Queue facts for the model, as `Runtime.supplement` describes. Returns True."""
         events = ("SessionStart",) if at_start else self.steps
         answers = {event: self.context(event, text) for event in events}
         self.responses.ask(agent, answers, group=FACTS)
@@ -54,7 +54,7 @@ class HookedRuntime(RuntimeDefaults):
         return self.responses.withdraw_ask(agent)
 
     def permit_writing(self, agent: AgentName, path: Path) -> bool:
-        """Make the hook of a permission dialog allow this file."""
+        """Make the hook of a permission dialog allow writing this file. Returns True."""
         self.responses.permit(agent, str(path))
         return True
 
@@ -62,7 +62,7 @@ class HookedRuntime(RuntimeDefaults):
         self.responses.forbid(agent)
 
     def hold_compaction(self, agent: AgentName) -> bool:
-        """Make the hook before a compaction wait, as long as this process runs."""
+        """Make the hook before a compaction wait while this process runs. Returns True."""
         self.responses.hold_compaction(agent, os.getpid())
         return True
 
@@ -73,9 +73,9 @@ class HookedRuntime(RuntimeDefaults):
 def refuse_reserved(
     arguments: Sequence[str], reserved: Mapping[str, str], commands: Collection[str] = ()
 ) -> None:
-    """Raise `BadUsage` for a user's argument that cockpit sets itself, with the reason.
+    """Raise `BadUsage`, with the reason, for an argument in `reserved` or `commands`.
 
-    `commands` are the CLI's subcommands, which start something else than a session.
+    `commands` are the CLI's subcommands, which start something other than a session.
     """
     for argument in arguments:
         reason = reserved.get(argument.partition("=")[0])

@@ -10,8 +10,10 @@ from cockpit.ports.live_sessions import LiveSession, LiveSessions
 
 
 class JoinedSessions:
-    """Asks the CLI of each session. `make` returns them by the names of their runtimes; it is
-    called once, when they are first needed."""
+    """Passes each call to the reader of the session's CLI.
+
+    `make` returns the readers by runtime name. It is called once, when a reader is first needed.
+    """
 
     def __init__(self, make: Callable[[], Mapping[str, LiveSessions]]) -> None:
         self._make = make

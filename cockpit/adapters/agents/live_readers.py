@@ -1,4 +1,4 @@
-"""The readers of live sessions, by the names of their runtimes."""
+"""Create the readers of live sessions, by runtime name."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from cockpit.ports.live_sessions import LiveSessions
 
 
 def live_readers(environment: Mapping[str, str], state: Path) -> Mapping[str, LiveSessions]:
-    """Return a reader for each CLI; they store their files below `state`. Imports their modules,
-    which the supervisor's first answer does not need."""
+    """Return a reader for each CLI, by runtime name. Readers store their files below `state`.
+
+    The imports are local, because the supervisor's first answer does not need these modules.
+    """
     from cockpit.adapters.agents.claude.other_sessions import ClaudeSessions
     from cockpit.adapters.agents.codex.other_sessions import CodexSessions
     from cockpit.adapters.agents.copilot.other_sessions import CopilotSessions

@@ -21,7 +21,7 @@ match a tool of another server."""
 
 
 def own_command(*arguments: str) -> list[str]:
-    """Return the command.
+    """Return the command that runs this installation's `cockpit` with these arguments.
 
     `-P` excludes the working directory from the import path: a repository may contain a folder with
     the name of a module. `-E` ignores Python's variables, which a repository may set for a server.

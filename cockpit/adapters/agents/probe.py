@@ -1,4 +1,4 @@
-"""Run a CLI with `--version`, to check that it works.
+"""Run a CLI with `--version`, to check that the CLI works.
 
 A handoff must not end the old session before the new session's program is known to work.
 """
@@ -21,10 +21,10 @@ _PROBED: dict[tuple[str, int, int], str] = {}
 
 
 def probed_version(path: Path, environment: Mapping[str, str], install: str) -> str:
-    """Return the program's output for `--version`; cached until its file changes.
+    """Return the version that the program prints for `--version`; cached until its file changes.
 
-    Raises `ProgramMissing` if the program is missing, cannot be started, fails or prints nothing;
-    `install` is the next step in the error.
+    Raises `ProgramMissing` if the program is missing, cannot be started, fails or prints no
+    version; `install` is the next step in the error.
     """
     try:
         real = path.resolve(strict=True)

@@ -12,7 +12,7 @@ def install_reporter(state: Path) -> Path:
     """Install the reporter in the state folder, so that running agents keep it when the package
     moves.
 
-    Atomic; writes nothing if the same script is already there.
+    Returns the script's path. Atomic; writes nothing if the same script is already installed.
     """
     source = Path(__file__).parents[2] / REPORTER
     content = source.read_bytes()

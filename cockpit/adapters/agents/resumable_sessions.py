@@ -1,7 +1,7 @@
-"""Ids that are UUIDs, and the check whether a session can be resumed.
+"""Check whether a session id is a UUID, and whether a session can be resumed.
 
-Claude, Codex, Copilot and Gemini name sessions by a UUID. Where the transcript is, and which
-directory it names, differs per CLI.
+Claude Code, Codex, Copilot and Gemini use UUIDs as session ids. How to find a session's transcript
+and directory differs per CLI, so callers pass functions for both.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 
 def is_session_id(text: str) -> bool:
-    """Return whether the text is a UUID, as session ids are; hook reports may be forged."""
+    """Return whether the text is a UUID. Needed because hook reports may be forged."""
     return _UUID.fullmatch(text) is not None
 
 
@@ -29,7 +29,7 @@ def check_session_id(session_id: SessionId) -> None:
 
 
 def no_such_session(session_id: SessionId, transcripts: Path) -> BadUsage:
-    """Return the refusal of a session without a transcript in the folder of transcripts."""
+    """Return the error for a session without a transcript below `transcripts`."""
     return BadUsage(
         f"There is no session {session_id}",
         f"It has no transcript below {transcripts}.",
@@ -46,11 +46,11 @@ def check_resumable(
     directory_of: Callable[[Path], str | None],
     nameless: str = "The transcript names no directory.",
 ) -> Path:
-    """Return the transcript of a session that can be resumed in `directory`.
+    """Return the path of the transcript of a session that can be resumed in `directory`.
 
     `find` returns the transcript in the folder `transcripts`, and `directory_of` the session's
-    directory; `nameless` is the reason if it returns None. Raises `BadUsage` if there is no such
-    session, or if it belongs to another directory.
+    directory. `nameless` is the reason given if `directory_of` returns None. Raises `BadUsage` if
+    there is no such session, or if it belongs to another directory.
     """
     check_session_id(session_id)
     path = find()

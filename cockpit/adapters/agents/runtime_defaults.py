@@ -1,7 +1,8 @@
-"""The answers of a CLI that lacks something that only some CLIs have.
+"""Default methods of a runtime, for a CLI that lacks an optional feature.
 
-To add a CLI, inherit `HookedRuntime` if it has hooks, `Command` if not, and override what the CLI
-has. Its `capabilities` say what it lacks, and why; the contract tests compare both.
+To add a CLI, inherit `HookedRuntime` if the CLI has hooks, else `Command`. Override the methods of
+the features that the CLI has. The runtime's `capabilities` list the missing features, with reasons;
+the contract tests check that methods and capabilities agree.
 """
 
 from __future__ import annotations
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
 
 class RuntimeDefaults:
-    """The optional methods of `ports.Runtime`. Methods that every CLI must answer are not here, so
-    that mypy finds a missing one."""
+    """The optional methods of `ports.Runtime`. Required methods have no default, so that mypy
+    reports a missing one."""
 
     def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
         return None

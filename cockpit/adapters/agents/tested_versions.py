@@ -15,9 +15,9 @@ _NUMBERS = re.compile(r"\d+(?:\.\d+)+")
 
 
 def is_older(name: str, version: str) -> bool:
-    """Return whether a CLI is older than the tested version; False for a text without a version."""
-    found = _NUMBERS.search(version)
-    return found is not None and _parts(found[0]) < _parts(TESTED[name])
+    """Return whether a CLI is older than the tested version; False if `version` has no number."""
+    match = _NUMBERS.search(version)
+    return match is not None and _parts(match[0]) < _parts(TESTED[name])
 
 
 def _parts(version: str) -> list[int]:

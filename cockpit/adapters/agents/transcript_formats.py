@@ -1,7 +1,7 @@
-"""Detect which CLI wrote a transcript, by its records, and how to read it.
+"""Detect from a transcript's records which CLI wrote it, and choose the functions that read it.
 
-File names are not used, because a transcript can be copied anywhere. A copy can lack its first
-records, and a program that wrote it again can have other spaces and another order of keys.
+File names are not used, because a transcript can be copied anywhere. A copy can lack the first
+records. A program that rewrote the transcript can have changed spaces and the order of keys.
 """
 
 from __future__ import annotations
@@ -48,11 +48,11 @@ _LEAST_MILLISECONDS = 10**11
 _COPILOT = re.compile(rb'\s*\{"type":"session\.start","data":\{"sessionId"')
 _CLAUDE = re.compile(rb'\s*\{"parentUuid":')
 _CLAUDE_IDS = ("sessionId", "uuid", "leafUuid", "messageId")
-"""Each of its records has one of these."""
+"""Each record of Claude Code has at least one of these fields."""
 _LOOK_BYTES = 400
 _MOST_BYTES = 1024 * 1024
 _MOST_LINES = 100
-"""What is read of a file whose first bytes are of no known form."""
+"""Maximum lines that are read, of at most `_MOST_BYTES`, if the first bytes are not recognised."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,42 +62,42 @@ class TranscriptFormat:
     totals: Parse
     """Parses the lines of one transcript into the events that are needed to count tokens."""
     facts: Callable[[], Parse]
-    """Returns what parses the lines into the events that are needed to collect facts. A function,
-    because its modules are slow to load."""
+    """Returns a parser of the lines into the events that are needed to collect facts. A function,
+    because the parser's modules are slow to load."""
     window: Callable[[str | None, Mapping[str, str]], Window]
     recognised: bool = True
     """Whether the file begins with records of this CLI; False if no line was recognised."""
     cli: str | None = None
-    """The runtime of that name wrote the file; None for a CLI of the user's own, and if no line was
-    recognised."""
+    """Name of the runtime whose CLI wrote the file; None for a user's own program, and if no line
+    was recognised."""
     lines: Callable[[Path], Iterable[bytes]] | None = None
     """Returns the lines of a file that is one JSON object; None for a file that has lines."""
     session_of: Callable[[bytes], Identified | None] | None = None
-    """Returns the session that a line names, for a format whose `totals` and `facts` can omit it;
-    None for the others."""
+    """Returns the session's data in a line. Only for a format whose `totals` and `facts` can omit
+    this data; else None."""
 
 
 def session_named_in(path: Path, form: TranscriptFormat) -> Identified | None:
-    """Return the session and its directory that the beginning of a transcript names.
+    """Return the session's data in the beginning of a transcript, if possible with a directory.
 
-    None if it names none, or if the form omits nothing. Raises `OSError`.
+    None if no line has a session id, or if the form has no `session_of`. Raises `OSError`.
     """
     if form.session_of is None or not form.recognised:
         return None
-    found: Identified | None = None
+    first: Identified | None = None
     beginning = read_file(path, _MOST_BYTES, cut=True, any_owner=True)
     for line in beginning.split(b"\n")[:_MOST_LINES]:
         named = form.session_of(line)
         if named is not None and named.cwd:
             return named
-        found = found or named
-    return found
+        first = first or named
+    return first
 
 
 def older_form(path: Path) -> str | None:
-    """Return the form of a transcript from which no event was read, if an older CLI wrote it.
+    """Return the name of the older CLI that wrote a transcript, and the oldest supported version.
 
-    Raises `OSError`.
+    None if no older CLI wrote it. To be called if no event was read. Raises `OSError`.
     """
     beginning = read_file(path, _MOST_BYTES, cut=True, any_owner=True)
     cli = _by_first_bytes(beginning[:_LOOK_BYTES]) or _by_records(beginning)
@@ -129,7 +129,7 @@ def format_of(path: Path) -> TranscriptFormat:
 
 
 def _by_first_bytes(beginning: bytes) -> _Cli | None:
-    """Return the CLI for the form in which it writes its records itself."""
+    """Return the CLI that writes records exactly in this form; None if there is none."""
     for cli, form in (
         (_Cli.CLAUDE, _CLAUDE),
         (_Cli.GEMINI, _GEMINI),
@@ -144,7 +144,7 @@ def _by_first_bytes(beginning: bytes) -> _Cli | None:
 
 
 def _by_records(beginning: bytes) -> _Cli | None:
-    """Return the CLI of the first record that is one of a known CLI."""
+    """Return the CLI of the first record in a known form; None if there is none."""
     for line in beginning.split(b"\n")[:_MOST_LINES]:
         if not line.lstrip().startswith(b"{"):
             continue
@@ -181,7 +181,7 @@ def _cli_of(record: Mapping[str, Any]) -> _Cli | None:
 
 
 def _format(cli: _Cli | None, *, recognised: bool) -> TranscriptFormat:
-    """Return how to read the records of a CLI. Imports the CLI's modules."""
+    """Return the functions that read a CLI's transcripts. Imports the CLI's modules."""
     if cli is _Cli.GEMINI:
         from cockpit.adapters.agents.gemini import models as gemini
         from cockpit.adapters.agents.gemini.record import parse as parse_gemini
