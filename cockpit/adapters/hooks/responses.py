@@ -1,7 +1,7 @@
 """Prepare responses for an agent's hooks; the reporter prints them.
 
-`verdicts/<agent>/<group>/` contains responses for one or more events; only the first of these
-events gets its response. The reporter renames the folder to print a response, and the supervisor
+`verdicts/<agent>/<group>/` contains responses for one or more events; only the first event that
+occurs gets its response. The reporter renames the folder to print a response, and the supervisor
 renames it to withdraw the responses; only the first rename succeeds. So a response reaches the
 agent at most once, and a withdrawal reports correctly whether it was in time.
 
@@ -39,7 +39,7 @@ _EVENT = re.compile(r"[A-Za-z]{1,40}")
 
 
 class HookResponses:
-    """The prepared responses below one state folder."""
+    """The prepared responses of all agents, in one subfolder of `folder` per agent."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -47,9 +47,10 @@ class HookResponses:
     def ask(
         self, agent: AgentName, answers: Mapping[str, Mapping[str, Any]], group: str = ASK
     ) -> None:
-        """Prepare a response for each event; the first event to come removes the others.
+        """Prepare a response for each event; the first event that occurs removes the others.
 
-        Replaces earlier responses of this group that were not delivered.
+        Replaces earlier responses of this group that were not delivered. Raises `Failed` for an
+        invalid event name.
         """
         if strange := [event for event in answers if not _EVENT.fullmatch(event)]:
             raise Failed(f"{strange[0]!a} is not the name of a hook event")
@@ -71,7 +72,7 @@ class HookResponses:
     def permit(self, agent: AgentName, path: str) -> None:
         """Allow the agent's CLI to write this file without a dialog, until `forbid`.
 
-        Idempotent. A path of more than one line is forbidden.
+        Idempotent. For a path with a line break, calls `forbid` instead.
         """
         if "\n" in path or "\r" in path:
             self.forbid(agent)
@@ -82,7 +83,7 @@ class HookResponses:
         write_private(folder / PERMIT, f"{path}\n{quoted}\n".encode())
 
     def forbid(self, agent: AgentName) -> None:
-        """Withdraw the permission. Idempotent."""
+        """Withdraw the permission that `permit` gave. Idempotent."""
         with suppress(FileNotFoundError):
             (self.folder / agent / PERMIT).unlink()
 

@@ -1,8 +1,8 @@
 """Read the spool, the folder to which reporters write the reports of a CLI's hooks.
 
-Reads, orders and removes reports, which `reporter.sh` writes. Does not interpret events. Never
-raises because of a report: an invalid report is moved aside, and a truncated report is read as far
-as possible.
+Reads, orders and removes the reports that `reporter.sh` writes. Does not interpret events. Never
+raises because of a report: an invalid report is moved to the folder `.bad`, and a truncated report
+is read as far as possible.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ STATUS_LINE = "StatusLine"
 """The event of status-line reports; hooks use the CLI's own names."""
 
 REPORT_BYTES = 131_072
-"""Maximum bytes of a report, at which the reporter truncates it; a file of this size was
+"""Maximum bytes of a report. The reporter truncates longer reports, so a file of this size was
 truncated."""
 
 BAD_KEPT = 20
@@ -76,7 +76,7 @@ class Spool:
         return folder
 
     def take(self) -> list[Signal]:
-        """Return and remove the reports since the last call, in order of writing.
+        """Return and remove the reports since the previous call, in order of writing.
 
         If a folder contains more than `AT_ONCE` files, the rest is left for the next call, and the
         `on_change` callback is called immediately. Includes an agent's latest status line if it
@@ -94,7 +94,7 @@ class Spool:
         return signals
 
     def latest_status(self, agent: AgentName) -> Signal | None:
-        """Return an agent's last status-line report, or None."""
+        """Return an agent's latest status-line report; None if there is no valid report."""
         path = self.folder / agent / "status"
         try:
             written = path.lstat().st_mtime_ns
@@ -128,10 +128,9 @@ class Spool:
         try:
             payload = parse_report(_bounded(report.path))
         except NotPlain:
+            # Not written by a reporter. If it stayed, every call would find it again.
             with suppress(OSError):
-                _remove(
-                    report.path
-                )  # not from a reporter; if kept, it would be found again each time
+                _remove(report.path)
             return None
         except OSError:
             return None
@@ -165,7 +164,7 @@ class Spool:
 
 
 def _nothing() -> None:
-    """Default callback."""
+    """Do nothing; the callback before `on_change` is called."""
 
 
 def _reports(agent: AgentName, folder: Path) -> tuple[list[_Report], bool]:
@@ -203,7 +202,7 @@ def _reports(agent: AgentName, folder: Path) -> tuple[list[_Report], bool]:
                 _remove(Path(entry.path))
                 removed += 1
     reports.sort(key=lambda report: (report.written, report.pid))
-    # No callback: nothing was removed, so the next call would find the same files.
+    # If nothing can be removed, the next call would find the same files, so no more are reported.
     return reports, len(entries) == AT_ONCE and bool(reports or removed)
 
 
@@ -219,7 +218,7 @@ def _bounded(path: Path) -> bytes:
 
 
 def parse_report(content: bytes) -> Mapping[str, Any] | None:
-    """Return the report as an object; None if even its beginning is invalid."""
+    """Return the report as an object; None if even the report's beginning is invalid."""
     text = without_halves(content.decode("utf-8", "replace"))
     try:
         whole = loads(text)

@@ -1,4 +1,4 @@
-"""Compressed copies of ended sessions' transcripts, because CLIs delete their own files.
+"""Keep compressed copies of ended sessions' transcripts, because CLIs delete their own files.
 
 The copies have mode 0600 and contain no known secrets. They are a record of the chain; a CLI cannot
 resume from them. For a transcript that is too large, the caller supplies its facts instead.
@@ -18,7 +18,7 @@ from cockpit.adapters.files.private_file import write_private
 from cockpit.core.ids import SESSION_PATTERN
 
 LARGEST = 20_000_000
-"""Maximum bytes of a transcript that is copied as a whole; its copy is about ten times smaller."""
+"""Maximum bytes of a transcript that is copied. The copy is about ten times smaller."""
 RECORD, FACTS = ".jsonl.gz", ".facts.json"
 
 _GZIP = zlib.MAX_WBITS | 16
@@ -28,7 +28,7 @@ class KeptRecords:
     """Copies of transcripts in one folder. All methods do blocking disk I/O."""
 
     def __init__(self, folder: Path) -> None:
-        """`folder` is created on first use."""
+        """Keep the copies in `folder`, which is created by the first write."""
         self._folder = folder
 
     def path(self, session: str) -> Path | None:
@@ -48,8 +48,10 @@ class KeptRecords:
                 raise OSError(0, f"the file is damaged: {error}") from error
 
     def is_current(self, session: str, transcript: Path) -> bool:
-        """Return whether the copy matches the transcript, or whether the transcript no longer
-        exists."""
+        """Return whether the copy or the facts are as new as the transcript.
+
+        True if the transcript no longer exists.
+        """
         try:
             written = transcript.stat().st_mtime_ns
         except OSError:
@@ -99,7 +101,7 @@ class KeptRecords:
 
 
 def _cleaned(line: bytes, clean: Callable[[str], str]) -> bytes:
-    """Return the cleaned line; bytes that are not UTF-8 are not changed."""
+    """Return the line after `clean`; bytes that are not UTF-8 stay as they are."""
     return clean(line.decode("utf-8", "surrogateescape")).encode("utf-8", "surrogateescape")
 
 

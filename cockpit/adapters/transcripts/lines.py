@@ -18,7 +18,7 @@ Parse = Callable[[bytes], Sequence[SessionEvent | Skipped] | Skipped]
 
 @runtime_checkable
 class KeepsRest(Protocol):
-    """A `Parse` that holds events back until the last line was read."""
+    """A `Parse` that holds some events back until the last line was read."""
 
     def rest(self) -> Sequence[SessionEvent]:
         """Return the events that were held back."""
@@ -34,7 +34,8 @@ MOST_VALUES = 50_000
 """Maximum number of strings, numbers, lists and objects in a line; real lines have some
 thousands."""
 WEIGHED_FROM = 64 * 1024
-"""`parse_bounded` parses a line with fewer bytes at once: it cannot contain too many values."""
+"""Minimum bytes of a line whose values are counted. A shorter line cannot have many more than
+`MOST_VALUES`."""
 _STEP = 256 * 1024
 """Bytes of a line that are processed per call; other threads can run between calls."""
 _NEEDLES = (
@@ -64,9 +65,9 @@ def may_hold_reading(piece: bytes) -> bool:
 
 
 def _has_too_many_values(line: bytes) -> bool:
-    """Count values without parsing, except inside strings."""
+    """Return whether a line has more than `MOST_VALUES` values, without parsing the line."""
     if len(line) - len(line.translate(None, b",[{")) <= MOST_VALUES:
-        return False  # not even with those inside strings
+        return False  # not even if the signs inside strings count
     values, in_string, start = 0, False, 0
     while start < len(line):
         piece = line[start : start + _STEP]

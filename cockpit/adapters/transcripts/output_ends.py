@@ -1,4 +1,4 @@
-"""The end of a tool's output, which has the line with the result."""
+"""Cut out the end of a tool's output, which contains the line with the result."""
 
 from __future__ import annotations
 

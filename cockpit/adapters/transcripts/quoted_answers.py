@@ -1,4 +1,4 @@
-"""The user's answers to a question of the agent, in the text that the model gets as the result."""
+"""Parse the user's answers from the text that the model gets as the result of its questions."""
 
 from __future__ import annotations
 
@@ -10,5 +10,5 @@ _ANSWERED = ("User has answered your questions:", "Your questions have been answ
 
 
 def quoted_answers(text: str) -> list[tuple[str, str]]:
-    """Return the questions with their answers, as Claude Code and opencode quote them."""
+    """Return questions and answers in the form of Claude Code and opencode; else an empty list."""
     return _QUOTED.findall(text) if text.startswith(_ANSWERED) else []

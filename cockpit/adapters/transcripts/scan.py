@@ -1,6 +1,6 @@
 """Read a whole transcript once, for ended sessions and for the command line.
 
-`tail.py` follows a file that grows.
+For a growing transcript, see `tail.py`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from cockpit.adapters.transcripts.tail import LARGEST_FILE
 from cockpit.core.session import SessionEvent, Skipped
 
 BLOCK = 256 * 1024
-"""Bytes per read of the transcript. They fit into a core's cache; larger blocks are a third
+"""Bytes per read of the transcript. This size fits into a core's cache; larger blocks are a third
 slower."""
 
 
@@ -70,7 +70,7 @@ def read_all(
 
 
 def _lines(descriptor: int, block: int, longest: int) -> Iterator[Sequence[bytes | Skipped]]:
-    """Yield all lines in groups: without their newlines, and `Skipped` for one that is too long."""
+    """Yield all lines in groups, without newlines; a line that is too long becomes `Skipped`."""
     long = _LongLine(longest)
     while data := os.read(descriptor, block):
         lines = data.split(b"\n")
@@ -89,8 +89,8 @@ def _lines(descriptor: int, block: int, longest: int) -> Iterator[Sequence[bytes
 
 
 class _LongLine:
-    """Collects a line from pieces. Of a line that is too long, only whether it may contain a token
-    count is kept."""
+    """Collects a line from pieces. Of a line that is too long, keeps only whether it may contain a
+    token count."""
 
     def __init__(self, longest: int) -> None:
         self._longest = longest
@@ -105,7 +105,10 @@ class _LongLine:
         return self._length > 0
 
     def add(self, piece: bytes) -> Skipped | None:
-        """Add the next piece; return `Skipped` once if the line has become too long."""
+        """Add the next piece; return `Skipped` if the line becomes too long.
+
+        Returns `Skipped` once more when a later piece of that line may contain a token count.
+        """
         self._held.append(piece)
         self._length += len(piece)
         if self._length <= self._longest:

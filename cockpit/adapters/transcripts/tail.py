@@ -59,7 +59,7 @@ class Fetched:
     start: int
     """The offset in the file at which the fetch began."""
     another: bool
-    """Whether the file differs from that of the last fetch, so that reading began at its start."""
+    """Whether this is not the file of the previous fetch; then reading began at the start."""
     place: _Place
     """The position after this fetch."""
     events: tuple[SessionEvent | Skipped, ...]
@@ -73,11 +73,10 @@ class Unreadable:
 
 
 class Tail:
-    """One transcript; each fetch continues at the end of the last fetch.
+    """One transcript; each fetch continues at the end of the previous fetch.
 
-    A missing file gives no events and no error. If the file was truncated or replaced, reading
-    begins at its start again and `restarts` increases by one; then the caller must reset its
-    counts.
+    A missing file gives no events and no error. If the file was truncated or replaced, `Tail` reads
+    from the start again and increases `restarts` by one; then the caller must reset its counts.
     """
 
     def __init__(
@@ -91,13 +90,13 @@ class Tail:
     ) -> None:
         self.path = path
         self.restarts = 0
-        """Number of times that the file was truncated or replaced; compare it before and after
-        `poll`."""
+        """Number of times that the file was truncated or replaced. To notice a change, compare the
+        value before and after `poll`."""
         self.behind = 0
         """The number of bytes that existed at the last fetch and were not read yet."""
         self.unreadable: str | None = None
-        """Why the path cannot be read, as a clause that follows its name; None if it can be read or
-        is missing."""
+        """Why the path cannot be read, as a clause that follows the path; None if the path can be
+        read, or if there is no file."""
         self._parse = parse
         self._longest_line = longest_line
         self._look_seconds = look_seconds
@@ -112,16 +111,19 @@ class Tail:
         return self._place.read - self._place.held
 
     def poll(self, limit_bytes: int = POLL_BYTES) -> list[SessionEvent | Skipped]:
-        """Return the events added since the last fetch, from at most `limit_bytes` (see `behind`).
+        """Return the events added since the previous fetch, from at most `limit_bytes`.
 
-        A last line without a newline is not returned until the newline arrives. Never raises
-        because of the file; an unreadable file gives no events.
+        `behind` has the number of bytes that are left. A last line without a newline is not
+        returned until the newline arrives. Never raises because of the file; an unreadable file
+        gives no events.
         """
         return self.take(self.fetch(limit_bytes))
 
     def fetch(self, limit_bytes: int = POLL_BYTES) -> Fetched | Unreadable | None:
-        """Read and parse added lines; return None if there are none. Does not change this object.
-        May block."""
+        """Read and parse added lines; return None if there are none, or if there is no file.
+
+        Does not change this object. May block.
+        """
         try:
             file_status = self.path.stat()
             if self._seen == _stamp(file_status) and not self.behind:
@@ -219,11 +221,11 @@ class Tail:
         return _Place(read, (let_go[-LOOK_BACK:],), held, True, reading)
 
     def _give(self, line: bytes, events: list[SessionEvent | Skipped]) -> None:
-        found = parse_bounded(self._parse, line)
-        if isinstance(found, Skipped):
-            events.append(found)
+        parsed = parse_bounded(self._parse, line)
+        if isinstance(parsed, Skipped):
+            events.append(parsed)
         else:
-            events.extend(found)
+            events.extend(parsed)
 
 
 def _stamp(file_status: os.stat_result) -> tuple[int, int, int, int]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 
 class UnknownCountError(LookupError):
-    """A record of a reply lacks the count without which its context is unknown."""
+    """A reply's record has no valid input count, so the size of the context is unknown."""
 
 
 def token_count(value: object) -> int:
@@ -18,8 +18,8 @@ def token_count(value: object) -> int:
 def input_count(usage: Mapping[str, object], name: str) -> int:
     """Return the number of input tokens. Raises `UnknownCountError` if it is absent or invalid.
 
-    With 0 instead, a full context would look almost empty, such as after the CLI has renamed the
-    field.
+    With 0 instead, a full context would look almost empty, for example after the CLI has renamed
+    the field.
     """
     number = _valid(usage.get(name))
     if number is None:
