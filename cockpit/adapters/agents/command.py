@@ -78,8 +78,8 @@ class Command(RuntimeDefaults):
         if not order.command:
             raise BadUsage(
                 f"{order.agent} has no command to run",
-                'Its runtime is "command", and its `command` is empty.',
-                'Set it in cockpit.toml: command = ["bash", "-l"]',
+                'The runtime is "command", and the agent\'s `command` is empty.',
+                'Set the command in cockpit.toml: command = ["bash", "-l"]',
             )
         folder = self._state / PROMPTS / order.run
         words = (*order.command[1:], *order.arguments)

@@ -17,7 +17,7 @@ saves a record of each directory."""
 
 
 def copies_folder(state: Path) -> Path:
-    """Return the folder, created if it is missing. Raises `Failed` if the folder is not empty."""
+    """Create the folder if it is missing; return its path. Raises `Failed` if it is not empty."""
     folder = state.absolute() / FOLDER
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     with os.scandir(folder) as entries:

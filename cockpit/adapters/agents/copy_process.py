@@ -25,7 +25,7 @@ async def start_copy(
     """Start the process in a process group of its own, with a pipe as stdin.
 
     Raises `Failed` if the process cannot be started: the program may have been removed or updated
-    after its probe. `limit` is the maximum length of an output line in bytes.
+    after the probe. `limit` is the maximum length of an output line in bytes.
     """
     try:
         return await asyncio.create_subprocess_exec(

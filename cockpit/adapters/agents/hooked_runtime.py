@@ -85,7 +85,7 @@ def refuse_reserved(
             raise BadUsage(
                 f"{argument!a} is not allowed in an agent's arguments",
                 f"{reason[0].upper()}{reason[1:]}.",
-                "Remove it from `arguments` in cockpit.toml.",
+                "Remove this argument from `arguments` in cockpit.toml.",
             )
 
 

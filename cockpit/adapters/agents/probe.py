@@ -50,7 +50,9 @@ def _run_version(path: Path, environment: Mapping[str, str], install: str) -> st
     except subprocess.TimeoutExpired:
         raise _broken(path, f"No answer to --version in {PROBE_SECONDS:.0f} s.", install) from None
     except OSError as error:
-        raise _broken(path, f"cockpit cannot start it: {error.strerror}.", install) from None
+        raise _broken(
+            path, f"cockpit cannot start the program: {error.strerror}.", install
+        ) from None
     version = _VERSION.search(answer.stdout.decode("utf-8", "replace"))
     if answer.returncode != 0 or version is None:
         detail = f"--version exited with code {answer.returncode}."

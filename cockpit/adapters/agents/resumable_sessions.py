@@ -25,14 +25,14 @@ def is_session_id(text: str) -> bool:
 def check_session_id(session_id: SessionId) -> None:
     """Raise `BadUsage` unless the id is a UUID."""
     if not is_session_id(session_id):
-        raise BadUsage(f"{session_id!a} is not a session id", hint="Ids are UUIDs.")
+        raise BadUsage(f"{session_id!a} is not a session id", hint="Session ids are UUIDs.")
 
 
 def no_such_session(session_id: SessionId, transcripts: Path) -> BadUsage:
     """Return the error for a session without a transcript below `transcripts`."""
     return BadUsage(
         f"There is no session {session_id}",
-        f"It has no transcript below {transcripts}.",
+        f"The session has no transcript below {transcripts}.",
         "To list an agent's sessions: cockpit history",
     )
 
@@ -60,7 +60,7 @@ def check_resumable(
     if was is None or os.path.realpath(was) != os.path.realpath(directory):
         raise BadUsage(
             f"Session {session_id} belongs to another directory",
-            f"Its directory is {was!a}." if was else nameless,
-            "Start the agent there.",
+            f"The session's directory is {was!a}." if was else nameless,
+            "Start the agent in the session's directory.",
         )
     return path

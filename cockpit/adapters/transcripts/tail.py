@@ -93,7 +93,7 @@ class Tail:
         """Number of times that the file was truncated or replaced. To notice a change, compare the
         value before and after `poll`."""
         self.behind = 0
-        """The number of bytes that existed at the last fetch and were not read yet."""
+        """The number of bytes that existed at the latest fetch and are not read yet."""
         self.unreadable: str | None = None
         """Why the path cannot be read, as a clause that follows the path; None if the path can be
         read, or if there is no file."""

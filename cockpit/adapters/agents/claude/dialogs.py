@@ -23,7 +23,7 @@ CHAT = "Chat about this"
 CHANGE_PLAN = "Tell Claude what to change"
 WITH_FEEDBACK = "shift+tab to approve with this feedback"
 TO_AMEND = "Tab to amend"
-"""Part of the last line while the choice at the cursor accepts a text."""
+"""Part of the last line while the choice at the cursor accepts text."""
 _WIDEST = 400
 
 _SGR = re.compile(r"\x1b\[[0-9;:]*m")

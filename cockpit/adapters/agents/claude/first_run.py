@@ -17,7 +17,7 @@ _LARGEST_BYTES = 50_000_000
 
 
 def state_file(environment: Mapping[str, str]) -> Path:
-    """Return the file in which the CLI stores onboarding and folder trust."""
+    """Return the path of the file in which the CLI stores onboarding and folder trust."""
     folder = environment.get("CLAUDE_CONFIG_DIR") or environment.get("HOME") or str(Path.home())
     return Path(folder) / ".claude.json"
 

@@ -124,7 +124,7 @@ def _changed(path: Path, change: Callable[[str], str]) -> tuple[_File, str]:
 
 
 def _with_ours(text: str) -> str:
-    """Return the settings text with cockpit's hook once; unchanged if it has the current hook."""
+    """Return the text with cockpit's hook exactly once; unchanged if it has the current hook."""
     if not text.strip():
         text = "{}\n"  # the CLI also reads an empty file as an empty object
     settings = parsed(text)
@@ -238,8 +238,8 @@ def _replace(path: Path, before: _File, text: str) -> None:
 def _refusal(path: Path, reason: str) -> Failed:
     return Failed(
         f"Cannot change {_shown(path)}",
-        f"It {safe_line(reason)}. {_UNCHANGED}",
-        "Make it a plain JSON file of your own, or edit it yourself. The entry in "
+        f"The file {safe_line(reason)}. {_UNCHANGED}",
+        "Make it a plain JSON file that you own, or edit it yourself. The entry in "
         f"hooks.SessionStart is:\n{json.dumps(entry())}",
     )
 

@@ -91,11 +91,11 @@ RESERVED_ARGUMENTS = {
     "--continue": "cockpit decides which session is opened",
     "-c": "cockpit decides which session is opened",
     "--fork-session": "cockpit decides which session is opened",
-    "--settings": "cockpit uses it for its hooks and status line",
-    "--print": "an agent needs its screen",
-    "-p": "an agent needs its screen",
-    "--background": "an agent needs its pane",
-    "--bg": "an agent needs its pane",
+    "--settings": "cockpit uses this option for its hooks and status line",
+    "--print": "an agent is one interactive session",
+    "-p": "an agent is one interactive session",
+    "--background": "it would run the agent outside its pane",
+    "--bg": "it would run the agent outside its pane",
     "--bare": "it disables the hooks that cockpit needs",
     "--safe-mode": "it disables the hooks that cockpit needs",
 }
@@ -211,7 +211,7 @@ class Claude(HookedRuntime):
         return next_step(seen, answer)
 
     def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
-        """Queue a request for the model; it gets one of the two texts. Returns True.
+        """Queue a request; the model gets only one of the two texts. Returns True.
 
         `mid_turn` arrives after the next tool call. `at_end`, unless it is None, arrives at the end
         of the turn, which then continues. Subagents get neither text.

@@ -109,8 +109,10 @@ def _check_directory(path: Path, directory: Path) -> None:
     if not any(same_path(cwd, directory) for cwd in seen):
         raise BadUsage(
             f"Session {path.stem} belongs to another directory",
-            f"Its directory is {seen[0]!a}." if seen else "The transcript names no directory.",
-            "Start the agent there.",
+            f"The session's directory is {seen[0]!a}."
+            if seen
+            else "The transcript names no directory.",
+            "Start the agent in the session's directory.",
         )
 
 

@@ -67,7 +67,7 @@ class FactsParser:
         self._awaited: dict[str, Awaited] = {}
         """The calls whose results are needed."""
         self._held: dict[tuple[str, ...], tuple[Block, bool]] = {}
-        """The last successful check of each kind; its output matters only if no check follows."""
+        """The latest successful check of each kind, held back while a newer one can replace it."""
         self._kept_back = 0
         self._texts: deque[str] = deque(maxlen=REPLIES_BEFORE + 1)
         """The main agent's last texts, which are left out of the events of replies."""

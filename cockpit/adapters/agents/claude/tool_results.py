@@ -212,9 +212,10 @@ def _answer(value: object) -> str:
 
 
 def output_of(content: object) -> tuple[str, str]:
-    """Return the first `RESULT_KEPT` characters, and up to `TAIL_KEPT` of the rest's end.
+    """Return the first `RESULT_KEPT` characters of an output, and the last `TAIL_KEPT`.
 
-    An output can have megabytes.
+    The two parts do not overlap, so the second is empty for a short output. An output can have
+    megabytes.
     """
     texts = list(_texts(content))
     text = "\n".join(part[:RESULT_KEPT] for part in texts)[:RESULT_KEPT]

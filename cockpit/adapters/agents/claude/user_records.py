@@ -42,7 +42,7 @@ BY_THE_CLI = (
     "<teammate-message",
     "<user-prompt-submit-hook>",
 )
-"""Beginnings of texts from the CLI: its own output, or from a hook or another session."""
+"""Beginnings of texts that come from the CLI itself, from a hook or from another session."""
 NOTICE = "<task-notification>"
 _NOTICED = re.compile(r"<(task-id|tool-use-id|status|result)>([^<]*)")
 _TIMED_OUT = re.compile(r"<event>[^<]*\[Monitor timed out\b")
@@ -125,7 +125,7 @@ def _prompt_events(
 
 
 def _command(text: str) -> str:
-    """Return the slash command in a prompt; empty if it gives the agent no work, or without one."""
+    """Return the slash command in a prompt; empty without one, or if it gives the agent no work."""
     if "<command-name>" not in text[:2_000]:
         return ""
     name, arguments = _COMMAND.search(text), _ARGUMENTS.search(text)

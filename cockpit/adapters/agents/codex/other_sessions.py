@@ -188,7 +188,7 @@ def _with_obstacle(session: LiveSession, others: int) -> LiveSession:
     elif others:
         obstacle = Obstacle(
             f"The session's process has {others + 1} sessions open; all of them would end.",
-            "Wait a minute if you left the session with /clear, else end it in its terminal",
+            "If you left the session with /clear, wait a minute; else end it in its terminal",
         )
     else:
         return session
@@ -196,7 +196,10 @@ def _with_obstacle(session: LiveSession, others: int) -> LiveSession:
 
 
 def _activity(record: Path) -> Activity:
-    """Return `BUSY` during a turn, even while a dialog is open, else `IDLE`; see `TAIL`."""
+    """Return `BUSY` during a turn, even while a dialog is open, else `IDLE`.
+
+    `UNKNOWN` if the last `TAIL` bytes contain neither the beginning nor the end of a turn.
+    """
     try:
         with opened(record) as file:
             size = os.fstat(file.fileno()).st_size

@@ -116,7 +116,10 @@ class Codex(HookedRuntime):
         return nearest(self.modes, mode, rights)
 
     def transcript(self, order: SessionOrder) -> Path | None:
-        """Return the path of an existing transcript; the first hook of a new session reports it."""
+        """Return the path of an existing session's transcript; None if there is no transcript.
+
+        The first hook of a new session reports the path.
+        """
         return record_path(order.session_id, order.environment)
 
     def resumable(self, order: SessionOrder) -> None:
@@ -147,7 +150,7 @@ class Codex(HookedRuntime):
         return first_dialog(screen)
 
     def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
-        """Queue a request for the model; it gets one of the two texts. Returns True.
+        """Queue a request; the model gets only one of the two texts. Returns True.
 
         `mid_turn` arrives after the next tool call. `at_end`, unless it is None, arrives at the end
         of the turn, which then continues.

@@ -1,7 +1,7 @@
 """All live sessions of Copilot, including those that cockpit did not start.
 
-Copilot lists its open sessions in one file. In each session's folder, it writes files named after
-the pid of the session's process (marks). A killed process leaves the list and the marks, so cockpit
+Copilot lists its open sessions in one file. In each session's folder, it writes marks: files named
+after the pid of the session's process. A killed process leaves the list and the marks, so cockpit
 checks that the process still has the session open. Implements `ports.live_sessions.LiveSessions`.
 """
 

@@ -47,7 +47,8 @@ _HOOKS = {
     "userPromptSubmitted": "UserPromptSubmit",
 }
 _REJECTED = "The user rejected this tool call"
-"""The result for the model if the user refuses a call. A rule or a hook gives another text."""
+"""The beginning of the result that the model gets if the user refuses a call. If a rule or a hook
+forbids a call, the text is different."""
 _FEEDBACK = "User feedback: "
 _MAIN = "conversation-agent"
 """The `interactionType` of the main agent's requests."""

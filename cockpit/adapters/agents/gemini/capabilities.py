@@ -1,4 +1,4 @@
-"""The capabilities of Gemini CLI (0.61.0); most of them need cockpit's extension."""
+"""The capabilities of Gemini CLI (0.61.0); some of them need cockpit's extension."""
 
 from __future__ import annotations
 

@@ -76,7 +76,7 @@ def policy_arguments(ours: Path, environment: Mapping[str, str]) -> list[str]:
 
 def _is_its_own(directory: Path, documents: Path) -> bool:
     """Return whether the path from the directory to the documents contains no link, and no document
-    is a link."""
+    is a link. False if the folder has more than `MOST_FILES` entries."""
     if not documents.is_relative_to(directory) or ".." in documents.parts:
         return False
     folder = Path(os.path.realpath(directory)) / documents.relative_to(directory)

@@ -147,7 +147,7 @@ def _finished(call: Mapping[str, Any], ident: str) -> Iterator[SessionEvent]:
         at=at,
     )
     if status == "success":
-        # Gemini CLI sometimes loses the output of a fast command; the model has not seen the file.
+        # Gemini sometimes loses the output of a fast command; then the model has not seen the file.
         if not empty and (arguments := call.get("args")) and isinstance(arguments, Mapping):
             named = arguments.get("file_path") or arguments.get("command")
             taken = prompt_files_in(named) if isinstance(named, str) else []

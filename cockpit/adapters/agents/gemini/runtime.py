@@ -1,7 +1,8 @@
 """The runtime `gemini`: start Gemini CLI, find its transcript, and answer its hooks.
 
-Combines the other modules of this package. Does not use panes, and never writes to Gemini's own
-files. Hooks need the extension, which the user links once; see `extension`.
+Combines the other modules of this package. Does not use panes. Of Gemini's own files, cockpit only
+removes second transcripts; see `second_transcripts`. Hooks need the extension, which the user links
+once; see `extension`.
 """
 
 from __future__ import annotations
@@ -62,18 +63,18 @@ RESERVED_ARGUMENTS = {
     "--session-file": "cockpit decides which session is opened",
     "--resume": "cockpit decides which session is opened",
     "-r": "cockpit decides which session is opened",
-    "--prompt": "an agent needs its screen",
-    "-p": "an agent needs its screen",
+    "--prompt": "an agent is one interactive session",
+    "-p": "an agent is one interactive session",
     "--prompt-interactive": "cockpit sets the first prompt; use prompt",
     "-i": "cockpit sets the first prompt; use prompt",
-    "--acp": "an agent needs its screen",
+    "--acp": "an agent is one interactive session",
     "--approval-mode": "cockpit sets the permission mode; use permission_mode",
     "--yolo": "cockpit sets the permission mode; use permission_mode",
     "-y": "cockpit sets the permission mode; use permission_mode",
     "--extensions": "it could disable cockpit's extension",
     "-e": "it could disable cockpit's extension",
-    "--worktree": "cockpit creates worktrees; use the table worktree",
-    "-w": "cockpit creates worktrees; use the table worktree",
+    "--worktree": "cockpit creates worktrees; use [agents.worktree]",
+    "-w": "cockpit creates worktrees; use [agents.worktree]",
 }
 """CLI arguments that the user may not set, each with the reason."""
 GEMINI_TOOLS = ToolNames(
@@ -112,10 +113,10 @@ class Gemini(HookedRuntime):
     def launch(self, order: SessionOrder, program: Program) -> Launch:
         """Return how to launch Gemini for a new or resumed session.
 
-        Installs the reporter and creates the agent's spool. Raises `BadUsage` for arguments that
-        are not allowed and for modes that Gemini does not have. Raises `NotNow` for a first prompt
-        in a directory that Gemini does not trust, because Gemini would begin to work before the
-        user answers its trust dialog.
+        Installs the reporter, creates the agent's spool, and removes second transcripts. Raises
+        `BadUsage` for arguments that are not allowed and for modes that Gemini does not have.
+        Raises `NotNow` for a first prompt in a directory that Gemini does not trust, because Gemini
+        would begin to work before the user answers its trust dialog.
         """
         refuse_reserved(order.arguments, RESERVED_ARGUMENTS, COMMANDS)
         environment = {**without_session(order.environment), **NO_RELAUNCH}
@@ -222,7 +223,7 @@ class Gemini(HookedRuntime):
         return self._lacks[agent] or None
 
     def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
-        """Queue a request for the model; it gets one of the two texts.
+        """Queue a request; the model gets only one of the two texts.
 
         `mid_turn` arrives after the next tool call. `at_end`, unless it is None, arrives at the end
         of the turn, which then continues. A subagent gets neither text; see the extension's script.

@@ -1,7 +1,7 @@
 """Context windows of opencode's models, and the point at which opencode compacts.
 
-After the first request, the transcript contains the window and the point, so these values are used
-only before. opencode gets them from its list of models, or from the user's `opencode.json`.
+After the first request, the transcript contains the window and the point; these values are used
+before. opencode gets both from its list of models, or from the user's `opencode.json`.
 """
 
 from __future__ import annotations

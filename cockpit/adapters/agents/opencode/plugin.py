@@ -22,7 +22,7 @@ from cockpit.core.prompt_files import IN_A_FILE
 from cockpit.ports.runtimes import SessionOrder
 
 PLUGIN = "cockpit-reports.js"
-"""The plugin's file. opencode loads one plugin per name, so a user's plugin must not have it."""
+"""The plugin's file. opencode loads only one plugin with the same name, so it must be unique."""
 PARTS = (PLUGIN, "cockpit-permissions.js")
 """The plugin and the file that the plugin imports."""
 FOLDER = "opencode"

@@ -2,7 +2,7 @@
 
 opencode stores its sessions in a database. cockpit's plugin (`cockpit-reports.js`) writes a
 transcript from opencode's events (1.18.33): one JSON object per line, with `type`, and `at` in
-milliseconds. A `reply` line has the token count; it comes after the reply's tools.
+milliseconds. A `reply` line has the token counts, and comes after the reply's tools.
 """
 
 from __future__ import annotations

@@ -157,7 +157,7 @@ class Opencode(HookedRuntime):
         return first_dialog(screen)
 
     def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
-        """Queue a request for the model; it gets one of the two texts. Returns True.
+        """Queue a request; the model gets only one of the two texts. Returns True.
 
         `mid_turn` arrives with the next tool result. `at_end`, unless it is None, arrives as a
         prompt at the end of the turn.

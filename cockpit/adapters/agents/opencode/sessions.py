@@ -57,14 +57,14 @@ def check_resumable(session_id: SessionId, directory: Path, environment: Mapping
     if was is None:
         raise BadUsage(
             f"There is no session {session_id}",
-            f"It is not in {path}.",
+            f"The session is not in {path}.",
             "To list an agent's sessions: cockpit history",
         )
     if os.path.realpath(was) != os.path.realpath(directory):
         raise BadUsage(
             f"Session {session_id} belongs to another directory",
-            f"Its directory is {was!a}.",
-            "Start the agent there.",
+            f"The session's directory is {was!a}.",
+            "Start the agent in the session's directory.",
         )
 
 

@@ -64,7 +64,7 @@ class Definitions:
             if Path(known[1]).exists():
                 raise NotNow(
                     f'Another file already has a runtime "{name}"',
-                    f"{known[1]} and {files.get(name)} both define it.",
+                    f"{known[1]} and {files.get(name)} both define this runtime.",
                     "Rename one of the two runtimes.",
                 )
 

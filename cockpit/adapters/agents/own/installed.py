@@ -76,8 +76,8 @@ def _wrong(loaded: Any, name: str) -> str | None:
     methods = [key for key, member in vars(Runtime).items() if inspect.isfunction(member)]
     required = [*inspect.get_annotations(Runtime), *(key for key in methods if key[0] != "_")]
     if missing := [key for key in required if not hasattr(loaded, key)]:
-        return f"it has no {', '.join(missing)}"
-    return None if loaded.name == name else f"its name is {loaded.name!a}"
+        return f"the runtime has no {', '.join(missing)}"
+    return None if loaded.name == name else f"the runtime's name is {loaded.name!a}"
 
 
 def _owner(point: EntryPoint) -> str:

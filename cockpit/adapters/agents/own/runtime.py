@@ -228,22 +228,24 @@ class OwnProgram(Command):
                 f"Set `resume` in [runtimes.{self.name}], in cockpit.toml.",
             )
         if not _SESSION_ID.fullmatch(order.session_id):
-            raise BadUsage(f"{order.session_id!a} is not a session id", hint="Ids are UUIDs.")
+            raise BadUsage(
+                f"{order.session_id!a} is not a session id", hint="Session ids are UUIDs."
+            )
         path = self.transcript(order)
         if path is None:
             return
         if not is_file(path):
             raise BadUsage(
                 f"There is no session {order.session_id}",
-                f"It has no record: {path}",
+                f"The session has no record: {path}",
                 "To list an agent's sessions: cockpit history",
             )
         was = _directory(path)
         if was is not None and os.path.realpath(was) != os.path.realpath(order.directory):
             raise BadUsage(
                 f"Session {order.session_id} belongs to another directory",
-                f"Its directory is {was!a}.",
-                "Start the agent there.",
+                f"The session's directory is {was!a}.",
+                "Start the agent in the session's directory.",
             )
 
 
