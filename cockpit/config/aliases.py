@@ -2,8 +2,8 @@
 
 Each alias is accepted with a one-line notice that names the current setting, or says why there is
 none. Aliases work in their original tables (`[session]`, `[context_monitor]`, `[handoff]`, …, for
-all agents), and in the same form inside `[defaults]` and `[[agents]]`. The documentation lists the
-aliases from the table below.
+all agents), and in `[defaults]` and `[[agents]]`. The list in the documentation is generated from
+`OLD_NAMES`.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class OldName:
     convert: Callable[[Any], Any] | None = None
     """Converts the alias's value. Returns None if cockpit already behaves that way.
 
-    Raises `ValueError` saying what was expected.
+    Raises `ValueError`; the message names the expected values.
     """
     why: str = ""
     """Why there is no current setting, as a clause."""
@@ -112,7 +112,9 @@ OLD_NAMES: tuple[OldName, ...] = (
     OldName("maxAgentTurns", "limits.turns"),
     OldName("autonomous_handoff.enabled", "mode", _on_or_off(None, "observe")),
     OldName("autonomous_handoff.max_turns_to_analyze", why="the whole transcript is read"),
-    OldName("autonomous_handoff.include_recent_activity", why="always the last five tool calls"),
+    OldName(
+        "autonomous_handoff.include_recent_activity", why="documents list the last five tool calls"
+    ),
     OldName("autonomous_handoff.extract.gobby_tasks", why="a feature of another program"),
     OldName("autonomous_handoff.extract.todowrite", why=_FACTS),
     OldName("autonomous_handoff.extract.files_modified", why=_FACTS),
@@ -120,7 +122,7 @@ OLD_NAMES: tuple[OldName, ...] = (
     OldName("autonomous_handoff.extract.git_status", why=_FACTS),
     OldName("autonomous_handoff.extract.initial_goal", why=_FACTS),
     OldName("autonomous_handoff.extract.recent_activity", why=_FACTS),
-    OldName("autonomous_handoff.git.max_commits", why="always twenty commits"),
+    OldName("autonomous_handoff.git.max_commits", why="documents list up to twenty commits"),
     OldName("autonomous_handoff.git.include_diff_stats", why="the new session can run git itself"),
     OldName("autonomous_handoff.injection_format", "handoff.format"),
     OldName("handoff.enabled", "mode", _on_or_off(None, "observe")),
@@ -147,10 +149,10 @@ sub-tables."""
 
 
 def with_current_names(file: ConfigFile) -> tuple[ConfigFile, dict[str, Any], tuple[str, ...]]:
-    """Return the file with aliases replaced by current names, and the notices.
+    """Return the file with the places of its aliases, its data with current names, and the notices.
 
-    A current name takes precedence over an alias. Raises `BadConfig` for a value that the alias
-    never accepted.
+    A current name takes precedence over an alias. Raises `BadConfig` for an alias with an invalid
+    value.
     """
     renaming = _Renaming(file)
     return renaming.result()
@@ -218,7 +220,7 @@ class _Renaming:
             self._add_notice(was, f"is ignored: {old.why}")
             return
         if old.today == "directory" and scope == ("defaults",):
-            # A default directory no longer exists: the value becomes each agent's own directory.
+            # [defaults] has no directory: each agent without a directory gets the value.
             for agent in _tables_of(self.data.get("agents")):
                 agent.setdefault("directory", value)
             self._add_notice(was, "is now the directory of each agent without its own")
@@ -267,7 +269,7 @@ general, or are current names with another meaning."""
 
 
 def _tables_of(value: Any) -> list[dict[str, Any]]:
-    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+    return [table for table in value if isinstance(table, dict)] if isinstance(value, list) else []
 
 
 def _is_lower(value: Any, other: Any) -> bool:
@@ -277,7 +279,7 @@ def _is_lower(value: Any, other: Any) -> bool:
     if not (isinstance(value, str) and isinstance(other, str)):
         return False
     try:
-        marks = [parse_threshold(each).tokens(USUAL_WINDOW) for each in (value, other)]
+        marks = [parse_threshold(text).tokens(USUAL_WINDOW) for text in (value, other)]
     except BadUsage:
         return False
     return marks[0] < marks[1]
@@ -287,7 +289,7 @@ _TABLES = frozenset(old.key.split(".")[0] for old in OLD_NAMES if "." in old.key
 
 
 def _drop_empty(table: dict[str, Any]) -> None:
-    """Remove an alias's table that is empty after conversion, so that it is not an unknown key."""
+    """Remove tables of aliases that are empty after conversion; they would be unknown keys."""
     for name in _TABLES & table.keys():
         if _is_empty(table[name]):
             del table[name]
@@ -326,7 +328,7 @@ def _has(table: Any, path: KeyPath) -> bool:
 
 
 def _take(table: dict[str, Any], path: KeyPath) -> Any:
-    """Remove a key, and the tables that are then empty."""
+    """Remove a key, and the tables that this leaves empty; return the key's value."""
     first, *rest = path
     if not rest:
         return table.pop(str(first))
@@ -343,7 +345,10 @@ def _set(table: Any, path: KeyPath, value: Any) -> None:
 
 
 def _put(table: Any, path: KeyPath, value: Any) -> bool:
-    """Set a key that has no value; return False if it has one, or if a parent is not a table."""
+    """Set a key that has no value yet; return whether the key was set.
+
+    False also if a parent is not a table.
+    """
     *tables, last = path
     for part in tables:
         if not isinstance(table, dict):

@@ -1,7 +1,7 @@
 """Size limits of a configuration, checked before parsing.
 
 Parsing and validation can take more than linear time, or recurse once per bracket. This check is
-one pass over the text, and knows only TOML's strings and comments.
+one pass over the text: it skips strings and comments, and counts brackets, keys and values.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ _TOKENS = re.compile(
 
 
 def excess(text: str) -> tuple[int, str] | None:
-    """Return the first place above a limit, as the line and what exceeds the limit; None if there
-    is none."""
+    """Return the line at which the text first exceeds a limit, and a message; None if no limit is
+    exceeded."""
     depth = parts = entries = 0
     for token in _TOKENS.finditer(text):
         if (number := token["number"]) is not None and len(number) > LONGEST_NUMBER:

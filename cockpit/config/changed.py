@@ -1,7 +1,7 @@
 """Change settings in a file's text; everything else stays as the user wrote it.
 
-The result is parsed again and compared with the intended change. If the two differ, because the
-file or the TOML library behaves unexpectedly, the change is refused. This module writes no files.
+The result is parsed again and compared with the intended change. If the two differ, the change is
+refused. This module writes no files.
 """
 
 from __future__ import annotations
@@ -22,8 +22,9 @@ Path = tuple[str, ...]
 def changed_text(text: str, changes: Mapping[Path, Any]) -> str:
     """Return the text with these settings changed.
 
-    `changes` maps key paths to values; None removes a key. Missing tables are added at the end. The
-    comment after a removed key stays on its line. Raises `Failed` if the change cannot be made.
+    `changes` maps key paths to values; None removes a key. Missing tables are added at the end. If
+    a removed key has a comment on its line, the comment is kept. Raises `Failed` if the change
+    cannot be made.
     """
     for path, value in changes.items():
         text = _without(text, path) if value is None else _with(text, path, value)
@@ -57,7 +58,11 @@ def _without(text: str, path: Path) -> str:
 
 
 def _with_comment(bare: str, text: str, path: Path, comment: str) -> str:
-    """Keep the comment of the line that contained the key, if there is one."""
+    """Return `bare` with the comment of the removed key on the line where the key was.
+
+    `bare` is the text without the key. If it differs from `text` above that line, it is returned
+    unchanged.
+    """
     line = lines_of(text).exactly(path)
     before, after = text.splitlines(True), bare.splitlines(True)
     if not comment or line is None or before[: line - 1] != after[: line - 1]:
@@ -69,7 +74,7 @@ def _checked(after: str, before: str, path: Path, value: Any) -> str:
     meant = _meant(tomllib.loads(before), path, value)
     if _without_empty(tomllib.loads(after)) != _without_empty(meant):
         raise Failed(
-            f"Cannot change {dotted(path)} from here",
+            f"Cannot change {dotted(path)} automatically",
             "The formatting of this setting in the file would be lost.",
             "Edit the file by hand; to find the line: cockpit config show",
         )
@@ -88,7 +93,7 @@ def _meant(data: dict[str, Any], path: Path, value: Any) -> dict[str, Any]:
 
 
 def _without_empty(data: Any) -> Any:
-    """Drop empty tables, because a change may add or remove their headers."""
+    """Return the data without empty tables, because a change may add or remove their headers."""
     if not isinstance(data, dict):
         return data
     inner = {key: _without_empty(value) for key, value in data.items()}

@@ -1,6 +1,6 @@
-"""Rules between settings, checked after files are merged; errors point at file and line.
+"""Rules between settings, in one file and in merged files; errors name file and line.
 
-Single values are checked by their types in `config.values`.
+The types in `config.values` check single values.
 """
 
 from __future__ import annotations
@@ -169,7 +169,10 @@ def check_branches(agents: Iterable[tuple[Origin, AgentSettings]]) -> None:
 
 
 def check_keys(file: ConfigFile, own: Mapping[str, str]) -> None:
-    """Check the merged `[keys]`; errors point at the last file. Raises `BadConfig`."""
+    """Check the `[keys]` of one file, or of merged files. Raises `BadConfig`.
+
+    `file` is the only file, or the last one merged; errors name this file.
+    """
     here = by_action(file.data.get("keys", {}))
     # This file's keys come first, so that the error can point at them.
     own = {action: own[action] for action in here if action in own} | dict(own)
@@ -192,7 +195,10 @@ def check_keys(file: ConfigFile, own: Mapping[str, str]) -> None:
 
 
 def place_of_key(file: ConfigFile, action: str) -> KeyPath:
-    """Return the key path of an action's keys in the file. In TOML, an id with a dot is a table."""
+    """Return the key path of an action's keys in the file.
+
+    In TOML, an unquoted id with a dot is a table.
+    """
     is_one_key = action in file.data.get("keys", {})
     return ("keys", action) if is_one_key else ("keys", *action.split("."))
 
@@ -250,7 +256,7 @@ def _check_slack_bot(file: ConfigFile, at: KeyPath, hook: Hook) -> None:
         raise file.refusal(
             (*at, "channel_id"),
             "expected a channel ID, such as C0123456789",
-            "Slack shows it at the end of the channel's About tab.",
+            "Slack shows the ID at the end of the channel's About tab.",
         )
     if hook.url:
         _check_address(file, at, hook.url)

@@ -27,7 +27,8 @@ LARGEST_FILE = 1024 * 1024
 """Maximum bytes of a configuration file. A hundred agents with long prompts need a few hundred
 kilobytes."""
 LARGEST_FOUND = 64 * 1024
-"""Maximum bytes of a file that cockpit finds in a project, which anybody may have written."""
+"""Maximum bytes of a configuration file that cockpit finds in a project. Anybody may have written
+that file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +77,8 @@ class ConfigFile:
     def shown_key(self, path: KeyPath) -> str:
         """Return a key with the name of its agent or host: `agents.api.mode`.
 
-        A name that is not valid or not unique is left out, and the name itself is shown by its
-        place: `agents[2].name`.
+        If the name is invalid or used twice, the key has the entry's number instead:
+        `agents[2].mode`. The key of the name itself always has the number: `agents[2].name`.
         """
         match path:
             case (str(table), int(place), *rest) if table in ("agents", "hosts") and rest:
@@ -180,9 +181,9 @@ def _owned_bytes(path: Path, largest: int, *, follow_links: bool) -> bytes:
     except OSError as error:
         if path.is_symlink() and not follow_links:
             raise BadConfig(
-                f"{shown}: a symbolic link",
+                f"{shown}: is a symbolic link",
                 "A repository's configuration must be a regular file in the repository.",
-                "To use the file it points to, pass that file with --config.",
+                "To use the file that the link points to, pass that file with --config.",
             ) from None
         raise BadConfig(
             f"{shown}: cannot be read",
@@ -214,7 +215,7 @@ def _owned_bytes(path: Path, largest: int, *, follow_links: bool) -> bytes:
 def _check(path: Path, entry: os.stat_result) -> None:
     shown = shown_path(path)
     if not stat.S_ISREG(entry.st_mode):
-        raise BadConfig(f"{shown}: not a file", hint="Choose a regular file.")
+        raise BadConfig(f"{shown}: not a regular file", hint="Choose a regular file.")
     if entry.st_uid not in (os.geteuid(), 0):
         raise BadConfig(
             f"{shown}: belongs to another user",
@@ -223,7 +224,7 @@ def _check(path: Path, entry: os.stat_result) -> None:
         )
     if entry.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise BadConfig(
-            f"{shown}: others can write it",
+            f"{shown}: other users can write to it",
             "Anyone who can write this file can make cockpit run any program.",
             f"chmod go-w {shown}",
         )

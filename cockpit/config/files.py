@@ -1,7 +1,7 @@
-"""The configuration files that apply, and their settings after changes.
+"""The configuration files that apply, and changes to the settings in them.
 
 A change is tested by loading the changed text exactly as a file would be loaded. Only `write` and
-`add` write files. They import the writing code when they are called, because every screen imports
+`add` write files. The writing code is imported when a method needs it, because every screen imports
 this module at startup.
 """
 
@@ -36,21 +36,22 @@ class Edit:
     key: tuple[str, ...]
     file: Path
     line: int | None
-    """The line of the key; None where a new line is added."""
+    """The line of the key; None if the edit adds a line."""
     removed: bool
     then: Source | None
-    """For a removed key: file and line of the value that applies instead; None for the default."""
+    """For a removed key: file and line of the value that applies afterwards; None for the default.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The user's own file and the project's, as they were read."""
+    """The user's own file and the project's file, with the content that was read."""
 
     places: Places
     cwd: Path
     environment: Mapping[str, str]
     named: bool
-    """The user named the project file on the command line, so it is trusted."""
+    """Whether the user named the project file on the command line. cockpit trusts such a file."""
     own: ConfigFile | None
     project: ConfigFile | None
     project_path: Path | None
@@ -75,9 +76,10 @@ class Files:
         )  # fmt: skip
 
     def file_for(self, key: tuple[str, ...]) -> Path:
-        """Return the file to change for this setting: the file that sets it, else the usual file.
+        """Return the file to change for this setting: the file that sets it, if there is one.
 
-        Thresholds go to the project's file if there is one, everything else to the user's own.
+        Otherwise, a setting of `[defaults]` goes to the project's file, if there is one, and every
+        other setting to the user's own file.
         """
         source = self.loaded.sources.get(".".join(key))
         for file in (self.project, self.own):
@@ -97,10 +99,10 @@ class Files:
         return ("keys", action)
 
     def agents_file(self, directory: Path) -> Path:
-        """Return the file for a new agent in that directory: the project's file, or a new file at
-        the root of the repository.
+        """Return the file for a new agent in that directory.
 
-        Outside a repository, returns the user's own file.
+        The file that the user named on the command line, else the project's file, else a new file
+        at the root of the repository. Outside a repository, the user's own file.
         """
         if self.project_path is not None and self.named:
             return self.project_path
@@ -131,7 +133,7 @@ class Files:
         return f"{key[-1]} is the default; no file sets it."
 
     def edits(self, changes: Changes, tried: Loaded) -> list[Edit]:
-        """Return the edits for these changes; `tried` is the result of `tried` for the changes.
+        """Return the edits for these changes; `tried` is the configuration after the changes.
 
         Raises `Failed` for a file that cannot be written.
         """
@@ -234,7 +236,7 @@ class Files:
             )
 
     def _trust_again(self, path: Path) -> None:
-        """Trust changed files that were trusted before; others stay untrusted."""
+        """Trust the changed project file if it was trusted before the change."""
         if self.project is not None and path == self.project.path and self.trusted:
             trust(self.places, path)
 

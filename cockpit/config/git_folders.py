@@ -1,7 +1,7 @@
 """Detect paths inside a `.git` directory or a bare repository.
 
-No agent may work there and nothing may be written there, because the files control what git runs:
-hooks, configuration, the repositories of submodules.
+No agent works there, and no document or copied file goes there: the files in a git directory
+control what git runs (hooks, configuration, the repositories of submodules).
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ def git_folder_around(path: Path, *, also: Path | None = None) -> Path | None:
     """Return the `.git` directory or bare repository that contains the path or is the path; None if
     there is none.
 
-    Links are resolved, and another spelling of `.git` is recognised. A checkout inside a bare
-    repository's folder is not part of the repository. `also` is one more git directory to check.
+    Links are resolved, and other spellings of `.git` are recognised. A checkout inside a bare
+    repository's folder is not part of the repository. `also` is another git directory to check.
     The path need not exist.
     """
     written, real = Path(os.path.normpath(path)), Path(os.path.realpath(path))

@@ -84,7 +84,9 @@ def without_held(
         if _gets_held_command(agent, rest, defaults, out.get("defaults", {})):
             held_filter.hold(("agents", place, "command"), held_rules.RUNS, agent["name"])
     lost = {
-        one.agent for one in held_filter.held if one.key.split("].", 1)[-1] in held_rules.ESSENTIAL
+        setting.agent
+        for setting in held_filter.held
+        if setting.key.split("].", 1)[-1] in held_rules.ESSENTIAL
     }
     out["agents"] = [rest for agent, rest, _ in kept if agent["name"] not in lost]
     return out, tuple(held_filter.held)

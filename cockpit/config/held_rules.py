@@ -1,9 +1,9 @@
 """For every setting: whether an untrusted file may set it, and if not, why.
 
-A value needs trust if it grants more than the user's own value. If a setting has no safe direction,
-any other value needs trust. An empty value is a change too. A setting that needs trust is ignored
-until the file is trusted. A test compares this table with the schema, so a new setting must be
-added here.
+A value needs trust if it grants more than the user's own value. If a setting has no order, such as
+a command, every value that differs from the user's needs trust, even an empty one. A setting that
+needs trust is ignored until the file is trusted. A test compares these tables with the schema, so
+each new setting must be added here.
 """
 
 from __future__ import annotations
@@ -99,9 +99,10 @@ def _any_event(value: Hooks, own: Hooks, _: AgentDefaults) -> bool:
 def _another_runtime(value: Any, own: Any, defaults: AgentDefaults) -> bool:
     """Return whether a file chooses another runtime in a way that needs trust.
 
-    A runtime that the user or a package added always needs trust: cockpit cannot know what it does
-    without asking. Another built-in runtime needs trust if the user has set a command, arguments or
-    a permission mode, which may be wrong for that runtime. A file's own command has its own rule.
+    A runtime that the user or a package added always needs trust: cockpit cannot know which actions
+    such a runtime takes without asking. Another built-in runtime needs trust if the user has set a
+    command, arguments or a permission mode, which may be wrong for that runtime. The file's own
+    `command` has a separate rule.
     """
     if value not in BUILT_IN:
         return bool(value != own)
@@ -174,10 +175,9 @@ PATHS = ("directory", "prompt_file", "worktree.directory")
 directory."""
 
 ESSENTIAL = frozenset({"runtime", "command", *PATHS})
-"""Settings that an agent cannot do without.
+"""Settings without which an agent would run another program, or in another directory.
 
-If one of them is ignored, the file's entry for the agent is ignored too: the agent would run
-another program, or in another directory.
+If one of these is ignored, the file's whole entry for the agent is ignored.
 """
 
 HELD_ELSEWHERE: Mapping[str, str] = {
@@ -191,7 +191,8 @@ HELD_ELSEWHERE: Mapping[str, str] = {
     "notifications.terminal": SILENCES,
     "agents.name": YOURS,
 }
-"""Why each of these settings needs trust. `agents.name`: the name of one of the user's agents."""
+"""Settings outside `HELD` that need trust, and why. `agents.name`: the name of one of the user's
+agents."""
 
 HARMLESS: Mapping[str, str] = {
     "model": "text of one argument; your cost limit still applies",

@@ -65,10 +65,12 @@ class Hook(Section):
         default=False,
         description="Allow loopback and private addresses in url.",
     )
-    timeout: Seconds = Field(default=30.0, gt=0, le=3600, description="Time limit.")
+    timeout: Seconds = Field(
+        default=30.0, gt=0, le=3600, description="Time limit of the command or request."
+    )
     mode: Literal["extend", "replace"] = Field(
         default="extend",
-        description="On on_context_threshold: extend the built-in handoff, or replace it.",
+        description="For on_context_threshold: extend the built-in handoff, or replace it.",
     )
     on_events: Lines = Field(default=(), description="Only run for these events; empty: all.")
     when: Line = Field(
@@ -88,7 +90,8 @@ class Hooks(Section):
 
     on_session_start: HookList = Field(
         default=(),
-        description="Before a session gets its prompt; a shell hook's output is prepended to it.",
+        description="Before a session gets its prompt; cockpit prepends a shell hook's output to "
+        "the prompt.",
     )
     on_context_warning: HookList = Field(
         default=(), description="The context crossed the warn threshold."

@@ -24,7 +24,8 @@ from cockpit.core.safetext import quoted
 
 
 def host_name(text: str) -> str:
-    """Validate the name of a new host. Raises `BadUsage`, with a valid name in the hint."""
+    """Return the name of a new host. Raises `BadUsage` for an invalid name, with a valid one in the
+    hint."""
     if NAME_PATTERN.fullmatch(text) and text not in RESERVED:
         return text
     detail = (
@@ -50,7 +51,7 @@ def add_host(places: Places, path: Path, host: Host) -> None:
     text, trusted = _read(places, path)
     data = tomllib.loads(text)
     hosts = _hosts(path, data)
-    if any(one.get("name") == host.name for one in hosts):
+    if any(table.get("name") == host.name for table in hosts):
         raise BadConfig(
             f'{shown_path(path)}: host "{host.name}" already exists',
             hint=f"Choose another name, or remove it first: cockpit hosts remove {host.name}",
@@ -115,7 +116,7 @@ def _hosts(path: Path, data: dict[str, Any]) -> list[dict[str, Any]]:
 def _spans(lines: list[str]) -> list[tuple[int, int]]:
     """Return the lines of each host's table, without the comments and blank lines at its end."""
     headers = [at for at, line in enumerate(lines) if _HEADER.match(line)]
-    # A line of a multi-line array can begin with a bracket too, but not with a table's name.
+    # A line of a multi-line array can begin with a bracket too, but does not look like a header.
     spans = []
     for at in headers:
         if not _HOST_HEADER.match(lines[at]):

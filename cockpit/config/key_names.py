@@ -198,7 +198,7 @@ DEFAULT_KEYS: Mapping[str, tuple[str, ...]] = {
     RETURN_ACTION: DEFAULT_RETURN_KEYS,
 }
 """The default keys of each action, with names as in `key_name`. The part of an action's id before
-the dot is the action's screen."""
+the dot is the action's screen; an id without a dot belongs to the screen with all agents."""
 
 _NAMED = {
     "backspace", "delete", "down", "end", "enter", "escape", "home", "insert", "left", "pagedown",
@@ -218,7 +218,7 @@ _RESERVED_KEYS = {
     "ctrl+q": "it quits the screen",
     "ctrl+p": "it opens the command palette",
 }
-"""Keys that are reserved on every screen."""
+"""Keys that are reserved on every screen, and why."""
 _CONFIRMED = frozenset(
     {
         "stop",
@@ -240,7 +240,7 @@ _JUMPS = "123456789"
 def key_name(written: str) -> str:
     """Return the canonical name of a key: `/` is `slash`, `Ctrl-L` is `ctrl+l`, `PgUp` is `pageup`.
 
-    Raises `ValueError` saying what was expected.
+    Raises `ValueError` for an unknown key, or a key that terminals cannot send.
     """
     match = _MODIFIED.fullmatch(written)
     if match is None:
@@ -265,7 +265,10 @@ def key_names(written: object) -> object:
 
 
 def by_action(table: Any) -> Any:
-    """Join tables into ids: TOML reads `review.edit = "E"` as a table `review`."""
+    """Return the `[keys]` table by action id: TOML reads `review.edit = "E"` as a table `review`.
+
+    Other types are returned unchanged.
+    """
     if not isinstance(table, dict):
         return table
     out: dict[str, Any] = {}
@@ -297,10 +300,10 @@ _PUNCTUATION_NAMES = frozenset(map(_punctuation, _PUNCTUATION))
 
 
 def clash(own: Mapping[str, str]) -> tuple[str, str, str] | None:
-    """Return a key that two actions on one screen share, the user's action and the other action;
-    else None.
+    """Return a key that two actions on one screen share, the user's action, and the other action.
 
-    `own` has canonical names. The other action is empty for the digit keys.
+    None without such a key. `own` has canonical names. The other action is empty for a digit key,
+    which selects an agent.
     """
     for action, key in _pairs(own):
         if key in _JUMPS and "." not in action:

@@ -99,7 +99,9 @@ class _Merge:
         name = agent["name"]
         if name in self.agents:
             other = shown_path(self.agents[name][0][0].path)
-            self.notices.append(f'agent "{name}" of {other} is overridden by the project\'s')
+            self.notices.append(
+                f'agent "{name}" of {other} is overridden by the project\'s agent of that name'
+            )
             own = f"agents.{name}."
             self.sources = {k: v for k, v in self.sources.items() if not k.startswith(own)}
         self.agents[name] = (origin, merge_tables(self.whole.get("defaults", {}), agent))

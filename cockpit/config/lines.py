@@ -34,12 +34,12 @@ class Lines:
         return 1
 
     def exactly(self, path: KeyPath) -> int | None:
-        """Return the line of exactly this key; None if it is not written."""
+        """Return the line of exactly this key; None if the file does not have the key."""
         return self._found.get(path)
 
 
 def lines_of(text: str) -> Lines:
-    """Find every key of a valid TOML text."""
+    """Return the line of every key in a valid TOML text."""
     scan = _Scan(text)
     scan.document()
     return Lines(scan.found)

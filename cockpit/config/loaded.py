@@ -53,9 +53,10 @@ class Loaded:
     """The configuration file of each of the user's runtimes, by the runtime's name."""
 
     project: Path | None = None
-    """The project whose file was found, not named by the user; its defaults apply only there."""
+    """The project, if cockpit found the project's file itself. The file's defaults then apply only
+    to directories in the project. None for a file that the user named, and without a project."""
     own_defaults: AgentDefaults | None = None
-    """The defaults outside `project`; None if there is no project."""
+    """The defaults outside `project`; None if `project` is None."""
 
     def defaults_in(self, directory: Path) -> AgentDefaults:
         """Return the defaults of a new agent in that directory, an absolute path."""
@@ -74,7 +75,7 @@ class Loaded:
         if held := self.held_for(name):
             raise NoSuchAgent(
                 f'agent "{name}" is ignored until you trust its file',
-                "\n".join(str(one) for one in held),
+                "\n".join(map(str, held)),
                 f"Read the file, then run: cockpit config trust {shown_path(held[0].file)}",
             )
         known = [agent.name for agent in self.settings.agents]
@@ -86,7 +87,10 @@ class Loaded:
         )
 
     def held_for(self, name: str) -> tuple[Held, ...]:
-        """Return the settings this agent would get if its file were trusted, inherited ones too."""
+        """Return the ignored settings that would apply to this agent if the file were trusted.
+
+        Includes settings that the agent would inherit from `[defaults]`.
+        """
         file = self.file_of(name)
         return tuple(
             held
@@ -95,7 +99,7 @@ class Loaded:
         )
 
     def file_of(self, name: str) -> Path | None:
-        """Return the file that configures an agent."""
+        """Return the file that configures an agent; None for an agent that no file configures."""
         return self.origins.get(name)
 
     def check_runtime(self, name: str) -> None:
@@ -105,8 +109,8 @@ class Loaded:
         )
 
     def new_agent(self, name: str, directory: Path, **given: Any) -> AgentSettings:
-        """Return an agent without a config entry, with the defaults in that directory. Raises
-        `BadUsage`."""
+        """Return the settings of an agent that no file configures: the defaults in that directory,
+        and the given values. Raises `BadUsage`."""
         base = self.defaults_in(directory).model_dump(exclude_unset=True)
         return changed_agent(
             None, **merge_tables(base, {"name": name, "directory": directory} | given)
@@ -117,9 +121,9 @@ COMMAND_HINT = "Pass the command: cockpit start NAME -- COMMAND, or set `command
 
 
 def changed_agent(agent: AgentSettings | None, **given: Any) -> AgentSettings:
-    """Return an agent with values from the command line; tables are merged.
+    """Return the agent's settings with values from the command line; tables are merged.
 
-    Raises `BadUsage`.
+    None for a new agent. Raises `BadUsage`.
     """
     base = agent.model_dump(exclude_unset=True) if agent else {}
     try:
@@ -132,7 +136,7 @@ def changed_agent(agent: AgentSettings | None, **given: Any) -> AgentSettings:
 
 
 def merge_tables(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Merge two tables recursively; values of the first win."""
+    """Return the two tables merged recursively; values of `above` win."""
     out = dict(below)
     for key, value in above.items():
         under = out.get(key)

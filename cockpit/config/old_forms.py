@@ -1,7 +1,7 @@
 """Older value formats: commands as one string, times in milliseconds.
 
-Each value is converted, with a notice that contains the line number. `aliases` converts the names
-of settings.
+Each conversion yields a notice. `config.aliases` converts the names of settings, and adds the line
+numbers to the notices.
 """
 
 from __future__ import annotations

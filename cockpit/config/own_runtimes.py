@@ -1,6 +1,6 @@
 """Runtimes that the user adds: the tables `[runtimes.NAME]`, and those of installed packages.
 
-Values of one field are checked here, rules between fields in `config.checks`.
+This module checks the value of each field; `config.checks` checks the rules between fields.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ENTRY_POINTS: Final = "cockpit.runtimes"
 """The entry point group in which an installed package registers its runtimes."""
 NAME_PATTERN: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
 PLACES: Final = ("directory", "home", "state")
-"""Folders that a record's path can begin with."""
+"""Placeholders of the folders that a record's path can begin with."""
 
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 _OF_SESSION: Final = ("session", "record", *PLACES)
@@ -126,11 +126,12 @@ class OwnRuntime(Section):
     ] = Field(
         default=(),
         description='Arguments with the first prompt: ["{prompt}"], or ["--prompt-file", '
-        '"{prompt_file}"], which hides it from the process list; empty: no first prompt.',
+        '"{prompt_file}"], which keeps the prompt out of the process list; empty: no first prompt.',
     )
     takes_paste: bool = Field(
         default=False,
-        description="Accepts prompts pasted into its terminal (bracketed paste), with Enter.",
+        description="The program accepts prompts that are pasted into its terminal (bracketed "
+        "paste), then Enter.",
     )
     ready: Annotated[Line, AfterValidator(_visible)] = Field(
         default="",
@@ -142,21 +143,21 @@ class OwnRuntime(Section):
     )
     end_signal: EndSignal = Field(
         default="TERM",
-        description="The signal that asks the program to end. If that has no effect, "
-        "it gets SIGKILL.",
+        description="The signal that asks the program to end. A program that ignores the signal "
+        "gets SIGKILL.",
     )
     end_keys: Annotated[Arguments, AfterValidator(_end_keys)] = Field(
         default=(),
         description='Keys and texts that ask the idle program to end, such as ["C-d"] or ["/quit", '
-        '"Enter"]. If it is still running five seconds later, it gets end_signal.',
+        '"Enter"]. If the program is still running five seconds later, it gets end_signal.',
     )
     permission_modes: dict[str, Arguments] = Field(
         default={}, description="The arguments of each permission mode that the program has."
     )
     record: Annotated[Line, AfterValidator(_record)] = Field(
         default="",
-        description='Where a session\'s record is, such as "{directory}/.agent/{session}.jsonl"; '
-        "{state} is one of cockpit's folders. Empty: no context data.",
+        description='Path of a session\'s record, such as "{directory}/.agent/{session}.jsonl"; '
+        "{state} is a folder of cockpit's. Empty: no context data.",
     )
     reader: Annotated[Arguments, AfterValidator(_with("home"))] = Field(
         default=(),
@@ -184,8 +185,10 @@ OwnRuntimes = dict[Annotated[str, AfterValidator(_new_name)], OwnRuntime]
 
 
 def installed_runtimes() -> dict[str, str]:
-    """Map each runtime of an installed package to the package's name and version. Imports none of
-    the packages."""
+    """Return the package's name and version for each runtime of an installed package.
+
+    Imports none of the packages.
+    """
     from importlib.metadata import entry_points
 
     return {

@@ -1,6 +1,6 @@
 """The paths of all files and folders of cockpit on this machine.
 
-Reads only the environment; nothing is created before `Places.make`. Uses the standard library only,
+Reads only the environment. Creates nothing before `Places.make`. Uses the standard library only,
 because the fast commands (`status`, attaching) import this module.
 """
 
@@ -19,9 +19,9 @@ from cockpit.core.errors import BadUsage, Failed
 SOCKET_PATH_BYTES = 107 if USES_LINUX else 103
 """Maximum bytes of a unix socket's path, without the NUL at its end."""
 DEMO_VARIABLE = "COCKPIT_DEMO"
+"""The environment variable that marks the programs of a demo."""
 KEPT = "kept"
 """Value of `DEMO_VARIABLE` if the demo keeps its folder."""
-"""The environment variable that marks the programs of a demo."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +36,8 @@ class Places:
     runtime: Path
     """Folder for sockets. Mode 0700."""
     home: Path | None = None
-    """`COCKPIT_HOME`, if the three folders above come from it; only then do panes get the variable.
-    """
+    """`COCKPIT_HOME`, if the variable is set; the three folders above then depend on it, and panes
+    get the variable. Else None."""
     runtime_from: str = "COCKPIT_HOME"
     """Name of the environment variable that determines the length of socket paths."""
 
@@ -172,10 +172,10 @@ class Places:
             _make_private(folder)
 
     def make_runtime(self) -> None:
-        """Create the socket folder again, with mode 0700, after something removed it. Raises
-        `Failed`.
+        """Create the socket folder again, with mode 0700, after another program removed it.
 
-        Its parent folder is not created: if that is missing, `COCKPIT_HOME` itself was removed.
+        Raises `Failed`. Does not create the parent folder: if the parent is missing, `COCKPIT_HOME`
+        itself was removed.
         """
         _make_private(self.runtime, parents=False)
 
@@ -242,5 +242,5 @@ def _refusal(folder: Path, error: OSError) -> Failed:
     return Failed(
         f"Cannot use {folder} as a folder",
         error.strerror or str(error),
-        "Fix it, or choose another folder with COCKPIT_HOME.",
+        "Check the path and its permissions, or choose another folder with COCKPIT_HOME.",
     )

@@ -1,6 +1,6 @@
-"""Turn schema errors into readable ones: what was expected, and the nearest known name.
+"""Turn schema errors into readable errors, with the expected value or the nearest known name.
 
-All pydantic errors of a file become one `BadConfig` with file, line and key; the first error is its
+All pydantic errors of a file become one `BadConfig` with file, line and key; the first error is the
 title.
 """
 
@@ -23,7 +23,7 @@ from cockpit.core.errors import BadConfig, BadUsage
 from cockpit.core.safetext import quoted
 
 MOST_FINDINGS = 20
-"""Maximum number of errors reported per file."""
+"""Maximum number of errors of a file that are described. The error shows ten of them."""
 
 _EXPECTED = {
     "string_type": "text in quotes",
@@ -52,7 +52,7 @@ def checked(file: ConfigFile, data: dict[str, Any]) -> Settings:
 def refusal(file: ConfigFile, error: ValidationError) -> BadConfig:
     """Return one error for all errors of a file, ordered by line.
 
-    Only the first of very many errors are used: each needs a search for near names.
+    Describes only the first `MOST_FINDINGS`, because each one needs a search for near names.
     """
     findings = error.errors(include_url=False)
     problems: list[tuple[int, str, str, KeyPath]] = []
@@ -60,7 +60,7 @@ def refusal(file: ConfigFile, error: ValidationError) -> BadConfig:
         path = _key_path(finding)
         problem, hint = _describe(finding, path)
         problems.append((file.line_of(path), problem, hint, path))
-    problems.sort(key=lambda one: one[0])
+    problems.sort(key=lambda problem: problem[0])
     _, problem, hint, path = problems[0]
     more = "\n".join(f"{_at(file, where)}: {what}" for _, what, _, where in problems[1:10])
     if len(findings) > 10:
@@ -74,7 +74,10 @@ def _at(file: ConfigFile, path: KeyPath) -> str:
 
 
 def usage_refusal(subject: str, error: ValidationError) -> BadUsage:
-    """Return one error for all invalid values from the command line, which have no file."""
+    """Return the error for the first invalid value that does not come from a file.
+
+    `subject` is an agent of the command line, or an environment variable.
+    """
     finding = error.errors(include_url=False)[0]
     path = _key_path(finding)
     problem, hint = _describe(finding, path)
@@ -82,7 +85,7 @@ def usage_refusal(subject: str, error: ValidationError) -> BadUsage:
 
 
 def nearest(word: str, known: list[str]) -> str | None:
-    """Return the known name that a mistyped one probably means."""
+    """Return the known name that is nearest to a mistyped one; None if no name is similar."""
     close = difflib.get_close_matches(word.lower(), known, n=1, cutoff=0.6)
     return close[0] if close else None
 
@@ -145,7 +148,7 @@ def _unknown(path: KeyPath) -> tuple[str, str]:
 
 
 def known_keys(table: KeyPath) -> list[str]:
-    """Return the keys that a table can have; empty for one with free keys."""
+    """Return the keys that a table can have; empty for a table whose keys are free."""
     model: Any = Settings
     is_name = False
     for part in table:

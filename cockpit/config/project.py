@@ -65,10 +65,10 @@ def is_checkout(folder: Path) -> bool:
 
 
 def foreign_part(file: Path) -> Path | None:
-    """Return the first of the project's file, its folder and its repository that another user owns.
+    """Return the first of the file's folder, its repository and the `.git` that another user owns.
 
-    That user can put any file there. Files of root are allowed; for root, files of the user who
-    called `sudo` are allowed too, as with git.
+    None if there is no such folder. The other user could put any file there. Folders of root are
+    allowed; for root, folders of the user who called `sudo` are allowed too, as with git.
     """
     allowed = {0, os.geteuid()}
     sudo = os.environ.get("SUDO_UID", "")
@@ -130,7 +130,7 @@ def _is_head(head: Path) -> bool:
 
 
 def _pointed_at(mark: Path) -> Path | None:
-    """Return the folder that a `.git` file points to."""
+    """Return the folder that a `.git` file points to; None if the file has another format."""
     key, _, place = _content(mark).rstrip(b"\r\n").partition(b": ")
     if key != b"gitdir" or not place or b"\0" in place:
         return None

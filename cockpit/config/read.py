@@ -45,10 +45,10 @@ def load(
 ) -> Loaded:
     """Return the settings that apply in `cwd`. Raises `BadConfig`.
 
-    `config` replaces the project file. With `named`, the user named it, so it is trusted; otherwise
-    it needs trust like a project file. With `again`, the user named it earlier: it is trusted only
-    if its bytes are those that were trusted then. `pages` maps paths to contents that replace the
-    files; those files need not exist.
+    `config` replaces the project file. With `named`, the user named `config`, so the file is
+    trusted; otherwise it needs trust like a project file. With `again`, the user named `config`
+    earlier: it is trusted only if the user has trusted exactly its current bytes. `pages` maps
+    paths to contents that replace the files; those files need not exist.
     """
     pages = pages or {}
     layers: list[Layer] = []
@@ -66,7 +66,8 @@ def load(
             _project_layer(places, config, environment, own, named=named, again=again, page=page)
         )
         if not named:
-            # Not resolved: the file was found from a path of the client, as was the directory.
+            # Not resolved, because agents' directories, which are compared with the project's
+            # folder, are the client's paths too.
             folder = config.absolute().parent
             project = repository_root(folder) or folder
             own_defaults = merge_layers(layers[:-1], environment).settings.defaults

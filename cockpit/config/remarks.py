@@ -1,6 +1,6 @@
 """Warnings about a valid file: settings that will have no effect, or may be a mistake.
 
-Nothing is refused, the user is not asked, no host name is resolved, and git is not run.
+This module refuses nothing, does not ask the user, resolves no host names and does not run git.
 """
 
 from __future__ import annotations

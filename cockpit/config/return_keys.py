@@ -10,7 +10,8 @@ from collections.abc import Mapping
 
 RETURN_ACTION = "pane.back"
 DEFAULT_RETURN_KEYS = ("f12", "ctrl+f12")
-"""Two, because the user's own tmux around the terminal can use the first one."""
+"""The default keys. There are two because a tmux of the user's, in which cockpit runs, can use the
+first."""
 
 _POSSIBLE = re.compile(
     r"(?:(?:alt\+)?(?:ctrl\+)?(?:shift\+)?f\d{1,2}|ctrl\+[a-z]|alt\+(?:shift\+)?[a-z])"
@@ -23,7 +24,7 @@ _OF_THE_CLI = {
 
 
 def return_keys(own: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the keys' canonical names. `own` is a valid `[keys]` table."""
+    """Return the canonical names of the keys for `pane.back`. `own` is a valid `[keys]` table."""
     keys = own.get(RETURN_ACTION)
     return DEFAULT_RETURN_KEYS if keys is None else tuple(keys.split(","))
 
@@ -41,5 +42,5 @@ def impossible_return_key(keys: str) -> str | None:
 
 
 def is_return_key(key: str) -> bool:
-    """Return whether a canonical key name can go back from a pane."""
+    """Return whether this key (canonical name) is allowed for `pane.back`."""
     return key not in _OF_THE_CLI and _POSSIBLE.fullmatch(key) is not None

@@ -1,8 +1,8 @@
 """The schema of `cockpit.toml`: every setting with its default and description.
 
-The same models describe one file (most fields absent) and the merged settings. Rules between two
-fields are checked in `config.checks` after merging, when file and line of each are known. The
-example file, the reference page and the JSON Schema are generated from these models.
+The same models describe one file (most fields absent) and the merged settings. `config.checks`
+checks the rules between fields. The example file, the reference page and the JSON Schema are
+generated from these models.
 """
 
 from __future__ import annotations
@@ -97,13 +97,16 @@ class Caps(Section):
 class ContextSettings(Section):
     """Thresholds of context use: "70%", "130k", 130000 and "30% left" all work."""
 
-    notice: Mark = Field(default="50%", description="From here on the bar changes colour.")
-    warn: Mark = Field(default="60%", description="From here on the row shows a warning.")
+    notice: Mark = Field(default="50%", description="Threshold at which the bar changes colour.")
+    warn: Mark = Field(default="60%", description="Threshold at which the row shows a warning.")
     act: Mark = Field(
         default="70%",
-        description="Hand off here. Like notice and warn, at least 20k below the CLI's compaction.",
+        description="Threshold of a handoff. Like notice and warn, at least 20k below the CLI's "
+        "compaction.",
     )
-    force: Mark = Field(default="80%", description="Hand off even in the middle of a turn.")
+    force: Mark = Field(
+        default="80%", description="Threshold of a handoff in the middle of a turn."
+    )
     cap: Caps = Field(default=Caps(), description="Upper limits for windows of 500k or more.")
     window: WindowSize = Field(
         default="auto", description="Window size in tokens, if the detected one is wrong."
@@ -142,7 +145,7 @@ class HandoffSettings(Section):
     )
     on_limit: Literal["wait", "hand_over"] = Field(
         default="wait",
-        description="What to do when a usage limit ends a turn. wait: wait until it resets. "
+        description="What to do when a usage limit ends a turn. wait: wait until the limit resets. "
         "hand_over: hand off to the successor, if that is another CLI.",
     )
     max_per_job: int = Field(
@@ -182,8 +185,8 @@ class HandoffSettings(Section):
         default=6000,
         ge=500,
         le=60_000,
-        description="Approximate maximum size of a document that no model writes, in tokens; what "
-        "matters least is left out.",
+        description="Approximate maximum size of a document that no model writes, in tokens; the "
+        "least important facts are left out.",
     )
     template: OwnFile = Field(
         default=None, description="Your own Jinja2 template for the document."
@@ -215,8 +218,8 @@ class LimitSettings(Section):
         default=0.0,
         ge=0,
         le=1_000_000,
-        description="Budget of a job in US dollars. At this cost you are told once, on the row, in "
-        "the inbox and by a notification; nothing is stopped.",
+        description="Budget of a job in US dollars. At this cost cockpit tells you once, on the "
+        "row, in the inbox and by a notification; it stops nothing.",
     )
 
 
@@ -227,14 +230,14 @@ class DayLimits(Section):
         default=0.0,
         ge=0,
         le=1_000_000,
-        description="Budget of all agents for a day in US dollars; 0: none. At this cost you are "
-        "told once a day, by a notification, on the screen and in cockpit status; nothing is "
-        "stopped.",
+        description="Budget of all agents for a day in US dollars; 0: none. At this cost cockpit "
+        "tells you once a day, by a notification, on the screen and in cockpit status; it stops "
+        "nothing.",
     )
 
 
 class LoopSettings(Section):
-    """Start a new session each time one ends without its marker."""
+    """Start a new session each time a session ends without the completion marker."""
 
     enabled: bool = Field(default=False, description="Turn looping on.")
     max_iterations: int = Field(
@@ -294,8 +297,8 @@ class MaySettings(Section):
     )
     others: Annotated[tuple[AgentVerb, ...], Field(strict=False), Distinct] = Field(
         default=(),
-        description="Commands on other agents: those above, start, continue, and look (read their"
-        " data).",
+        description="Commands on other agents: all commands named for itself, and start, continue,"
+        " look (read their data).",
     )
 
 
@@ -324,8 +327,8 @@ class AgentDefaults(Section):
     )
     command: Arguments = Field(
         default=(),
-        description='For runtime = "command": the command as a list, without context data. '
-        "{prompt_file} in it becomes the path of a private file with the prompt.",
+        description='For runtime = "command": the command as a list. Commands have no context '
+        "data. {prompt_file} in an argument becomes the path of a private file with the prompt.",
     )
     env: EnvironmentTable = Field(
         default={}, description="Environment variables for the agent's pane only."
@@ -371,7 +374,7 @@ class AgentSettings(AgentDefaults):
 
 
 class Settings(Section):
-    """All settings."""
+    """The settings of one file, or of all files merged."""
 
     cockpit: CockpitSettings = Field(default=CockpitSettings(), description=CockpitSettings.__doc__)
     defaults: AgentDefaults = Field(default=AgentDefaults(), description=AgentDefaults.__doc__)

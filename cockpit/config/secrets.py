@@ -12,8 +12,9 @@ from cockpit.config.hooks import Hooks
 from cockpit.core.outgoing import referenced
 
 LONG_SEGMENT = 16
-"""Minimum characters of a segment of a URL's path that is treated as a token."""
+"""Minimum characters of a path segment, user name or query value in a URL to count as a token."""
 SHORTEST_TOKEN = 6
+"""Minimum characters of a secret; shorter values are left out."""
 _PLAIN_HEADERS = frozenset({"accept", "content-type", "user-agent", "accept-language"})
 _WEB = frozenset({"http", "https"})
 NOTHING_SET: Mapping[str, str] = {}
@@ -26,7 +27,8 @@ def configured_secrets(
 ) -> list[str]:
     """Return the secrets of an agent's hooks and of the user's notification URLs.
 
-    If a token or signing secret refers to an environment variable, its value is a secret too.
+    If a token or signing secret refers to an environment variable, the variable's value is a secret
+    too.
     """
     values: dict[str, None] = {}
     for _, hook in hooks.written():
@@ -51,13 +53,13 @@ def _of_headers(headers: dict[str, str]) -> Iterator[str]:
 
 
 def _of_address(url: str) -> Iterator[str]:
-    """Yield the whole URL if it contains more than a host, and every token in the URL."""
+    """Yield the whole URL if it contains more than a host, the password, and each token."""
     try:
         parts = urlsplit(url)
     except ValueError:
         yield url
         return
-    web, segments = parts.scheme in _WEB, [each for each in parts.path.split("/") if each]
+    web, segments = parts.scheme in _WEB, [part for part in parts.path.split("/") if part]
     if segments or parts.query or "@" in parts.netloc or (url and not web):
         yield url
     if parts.password:

@@ -45,17 +45,17 @@ def explicit(context: ContextSettings) -> frozenset[str]:
 def check_marks(context: ContextSettings) -> None:
     """Raise `BadUsage` if thresholds that the user wrote are out of order.
 
-    They are checked for the configured window, else the usual one: "150k" is above "70%" of 200,000
-    tokens, and below "70%" of a million.
+    The window decides the order: "150k" is above "70%" of 200,000 tokens, and below "70%" of a
+    million. Uses the configured window, else `DEFAULT_WINDOW`.
     """
     check_order(thresholds(context), context.override or DEFAULT_WINDOW)
 
 
 def early_warnings(context: ContextSettings, names: Collection[str]) -> list[str]:
-    """Return a sentence for each of these thresholds that is below one that should come before it.
+    """Return a warning for each threshold in `names` that is below one that should be lower.
 
-    The other one is a default, because two that the user wrote are refused in this order. The
-    sentence says what happens at the configured window, else at the usual one.
+    The threshold that should be lower is a default: `check_marks` refuses two of the user's values
+    in the wrong order. The warnings are for the configured window, else `DEFAULT_WINDOW`.
     """
     written, window = thresholds(context), context.override or DEFAULT_WINDOW
     found = marks(written, window)
@@ -73,7 +73,7 @@ def early_warnings(context: ContextSettings, names: Collection[str]) -> list[str
 
 
 def _early_warning(name: MarkName, later: Sequence[MarkName], tokens: int, window: int) -> str:
-    """Return that `name`, at `tokens`, begins before the thresholds `later`, and what follows."""
+    """Return a warning that `name`, at `tokens`, is below the thresholds `later`."""
     begins = "begins" if len(later) == 1 else "begin"
     effect = ""
     if name == "act" and "warn" in later:

@@ -1,7 +1,7 @@
 """Project files that the user trusted, by path and hash.
 
-This module only stores them. `config.held` removes settings from an untrusted file, and the caller
-asks the user. A changed file has another hash, so the user must trust it again.
+This module only stores paths and hashes. `config.held` removes settings from an untrusted file, and
+the caller asks the user. A changed file has another hash, so the user must trust the file again.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Types of settings, with their validation.
 
-Every error is a `ValueError` saying what was expected (`Refused` also has a hint);
+Every error is a `ValueError` that names the expected value (`Refused` also has a hint);
 `config.problems` adds file, line and key. Values that become part of a command, a path or a branch
-are restricted here, so later code need not check them again.
+are restricted here, so later code need not check these values again.
 """
 
 from __future__ import annotations
@@ -40,6 +40,7 @@ RESERVED_VARIABLES = (
 _AnyPath = TypeVar("_AnyPath", bound=PurePath)
 
 BRANCH_FIELDS = ("agent", "work_item", "job")
+"""Placeholders of the setting `worktree.branch`."""
 
 
 class Section(BaseModel):

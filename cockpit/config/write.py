@@ -35,9 +35,10 @@ def spelled(value: Any) -> str:
 
 
 def first_file(repository: str, branch: str | None) -> str:
-    """Return the text of a first `cockpit.toml`; `branch` is the base of an example worktree.
+    """Return the text of a first `cockpit.toml`: one agent, and the most common settings.
 
-    The file contains one agent, named after the repository, and the most common settings.
+    The agent has the name of the repository. `branch` is the base of an example worktree, which is
+    left out for None.
     """
     document = tomlkit.document()
     for line in (
@@ -74,7 +75,7 @@ def _first_defaults() -> Table:
 def _first_agent(name: str, branch: str | None) -> Table:
     agent = tomlkit.table()
     agent.add("name", _noted(name, f"cockpit start {name}"))
-    agent.add("prompt", _noted("", "its task; or use prompt_file, or send it a prompt later"))
+    agent.add("prompt", _noted("", "the task; or use prompt_file, or send a prompt later"))
     agent.add("directory", _noted(".", "relative to this file"))
     agent.add(tomlkit.comment('start = "auto"     # start together with the supervisor'))
     if branch is not None:
@@ -111,8 +112,8 @@ def write_first_file(path: Path, text: str) -> None:
 def add_agent(path: Path, agent: AgentSettings) -> None:
     """Add an agent to a file, creating the file if needed. Comments and order are kept.
 
-    Only settings that differ from the defaults are written. Raises `BadConfig` for a name that is
-    taken or an invalid file, and `Failed` when the file cannot be written.
+    Writes only the settings that are set on `agent`, and its directory. Raises `BadConfig` for a
+    name that is taken or an invalid file, and `Failed` when the file cannot be written.
     """
     document = tomlkit.document()
     if path.exists():
@@ -129,7 +130,7 @@ def add_agent(path: Path, agent: AgentSettings) -> None:
             f"{shown_path(path)}: agents are not written as [[agents]] tables",
             hint="Write each agent as its own [[agents]] table; then try again.",
         )
-    if any(one.get("name") == agent.name for one in agents):
+    if any(table.get("name") == agent.name for table in agents):
         raise BadConfig(
             f'{shown_path(path)}: agent "{agent.name}" already exists',
             hint="Choose another name, or change that agent's table.",
@@ -152,7 +153,7 @@ def _as_table(agent: AgentSettings, folder: Path) -> Table:
 
 
 def _over_lines(value: Any) -> Any:
-    """Write a multi-line text as a multi-line string, if that preserves the text exactly."""
+    """Return a multi-line text as a multi-line TOML string, if that preserves the text exactly."""
     if not isinstance(value, str) or "\n" not in value:
         return value
     written = tomlkit.string(value, multiline=True)

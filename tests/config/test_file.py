@@ -78,16 +78,16 @@ def test_deep_nesting_is_refused(file: Path) -> None:
 
 def test_a_missing_file_a_folder_and_a_pipe_are_refused(tmp_path: Path) -> None:
     assert "No such file" in _refused(tmp_path / "none").detail
-    assert _refused(tmp_path).title == f"{tmp_path}: not a file"
+    assert _refused(tmp_path).title == f"{tmp_path}: not a regular file"
     os.mkfifo(tmp_path / "pipe")
-    assert _refused(tmp_path / "pipe").title.endswith("not a file")
+    assert _refused(tmp_path / "pipe").title.endswith("not a regular file")
 
 
 def test_a_link_counts_only_where_the_pilot_keeps_it(file: Path) -> None:
     link = file.with_name("link.toml")
     link.symlink_to(file)
     assert read_config_file(link, follow_links=True).data
-    assert _refused(link).title == f"{link}: a symbolic link"
+    assert _refused(link).title == f"{link}: is a symbolic link"
 
 
 def test_a_link_that_leads_nowhere_is_refused(file: Path) -> None:
@@ -100,7 +100,7 @@ def test_a_link_that_leads_nowhere_is_refused(file: Path) -> None:
 def test_a_file_that_others_can_write_is_refused_with_the_remedy(file: Path, mode: int) -> None:
     file.chmod(mode)
     error = _refused(file)
-    assert error.title == f"{file}: others can write it"
+    assert error.title == f"{file}: other users can write to it"
     assert error.hint == f"chmod go-w {file}"
 
 

@@ -209,7 +209,7 @@ CASES = {
     "slack channel by name": (
         SLACK + 'token = "${T}"\nchannel_id = "#general"\n',
         "6: agents.api.hooks.on_error[1].channel_id: expected a channel ID, such as C0123456789"
-        "|Slack shows it at the end of the channel's About tab.",
+        "|Slack shows the ID at the end of the channel's About tab.",
     ),
     "slack bot with an incoming webhook": (
         SLACK + 'token = "${T}"\nchannel_id = "C012345"\nurl = "https://hooks.slack.com/x"\n',

@@ -60,7 +60,7 @@ async def test_a_setting_is_found_by_its_name_and_opens_at_its_field(
 ) -> None:
     async with fly(scene(), selected="api", files=files_in(own_home)) as flight:
         await flight.press("ctrl+p", *"thresh")
-        await flight.reads("Change threshold: act…", "Hand off here.")
+        await flight.reads("Change threshold: act…", "Threshold of a handoff.")
         await flight.press("escape", "ctrl+p", *"old: act")
         await flight.reads("Change threshold: act…")
         await flight.press("enter", *"55%")
