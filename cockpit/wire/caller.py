@@ -13,6 +13,6 @@ class CallerStatus(Wire):
 
     kind: Literal["user", "agent", "hook", "unknown"]
     name: str | None = None
-    """The agent that sent the request, itself or by a hook; null for the user and unknown agents.
-    """
+    """Name of the agent that sent the request, from its pane or from a hook; null for the user and
+    for unknown agents."""
     pid: int | None = None

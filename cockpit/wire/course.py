@@ -1,6 +1,6 @@
 """`GET /v1/course/NAME`: an agent's context history, over all sessions of its job.
 
-The token counts come from the sessions' transcripts. A session without token counts has the reason.
+The token counts come from the sessions' transcripts.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class CoursePoint(NamedTuple):
 
 
 class Stretch(Wire):
-    """One session, in the order of the chain."""
+    """One session of the job."""
 
     session: str
     number: int
@@ -40,11 +40,12 @@ class Stretch(Wire):
     points: list[CoursePoint] = Field(default_factory=list)
     """The token counts in order; at most 512, spread evenly over the replies."""
     unknown: str | None = None
-    """Why there are no token counts, if the transcript should have some; else null."""
+    """Why the token counts are missing, if the transcript should have some; else null."""
 
 
 class Course(Wire):
     agent: str
     stretches: list[Stretch] = Field(default_factory=list)
+    """The sessions of the job, oldest first."""
     limits: list[str] = Field(default_factory=list)
     """The missing capabilities of the CLI of the agent's session, each with the reason."""

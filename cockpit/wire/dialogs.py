@@ -16,22 +16,22 @@ class ChoiceStatus(Wire):
     checked: bool | None = None
     """Whether the choice's box is checked; null for a choice without a box."""
     text: Literal["no", "may", "must"] = "no"
-    """Whether the user can, or must, add a text to this choice."""
+    """Whether the user can (`may`) or has to (`must`) add text to this choice."""
 
 
 class DialogStatus(Wire):
-    """The CLI's request, and its choices in its own order."""
+    """The question that the CLI asks, with the choices in the CLI's order."""
 
     identity: str | None = None
-    """Identifies this dialog in an answer. Null if the dialog cannot be answered from here."""
+    """Identifies this dialog in an answer. Null if cockpit cannot answer the dialog."""
     refusal: str | None = None
-    """Why the dialog cannot be answered from here; null if it can."""
+    """Why cockpit cannot answer the dialog; null if cockpit can."""
     kind: Literal["permission", "question"] = "permission"
     title: str = ""
     tool: str = ""
     """The tool that needs an answer."""
     subject: str = ""
-    """The path of the file, or the names of several questions."""
+    """The path of the file that the tool would change, or the names of several questions."""
     question: str = ""
     notice: str = ""
     """The CLI's reason for asking; empty without one."""

@@ -21,7 +21,7 @@ class Commit(Wire):
     hash: str
     subject: str
     pushed: bool | None = None
-    """Whether a remote branch has the commit, as far as git knows locally; null if unknown."""
+    """Whether a remote branch has the commit, by git's local data; null if unknown."""
 
 
 class SubagentFacts(Wire):
@@ -30,7 +30,7 @@ class SubagentFacts(Wire):
     status: str
     task: str
     result: str | None = None
-    """The beginning of what the subagent reported at its end; null if unknown."""
+    """The beginning of the subagent's final report; null if unknown."""
 
 
 class BackgroundFacts(Wire):
@@ -84,11 +84,12 @@ class CheckFacts(Wire):
     kind: Literal["test", "lint", "build"]
     command: str
     failed: bool | None = None
-    """Null if the transcript does not show it, as for `pytest | tail` without a result line."""
+    """Whether the check failed; null if the transcript does not show the result, as for
+    `pytest | tail` without a result line."""
     exit: int | None = None
-    """The exit status of the check itself; null if the transcript does not have it."""
+    """The exit status of the check itself; null if the transcript has none."""
     result: str = ""
-    """The line of the output with the counts, such as `12 passed`; empty if there is none."""
+    """The line of the output with the counts, such as `12 passed`; empty without such a line."""
     edited_since: bool = False
     """Whether a file was changed with a tool of the CLI after the command was started."""
     turn: int = 0
@@ -104,7 +105,8 @@ class FailureFacts(Wire):
     worked: str | None = None
     """The next call of the same kind that succeeded; null if there was none."""
     after: str | None = None
-    """If the same command worked later: the last command or edit between."""
+    """If the same command succeeded later: the last command or edit before the success; else null.
+    """
 
 
 class PlanFacts(Wire):
@@ -114,7 +116,7 @@ class PlanFacts(Wire):
     text: str
     file: str | None = None
     approved: bool | None = None
-    """Null if the user did not answer."""
+    """Whether the user approved the plan; null if the user did not answer."""
 
 
 class LinkFacts(Wire):
@@ -122,7 +124,7 @@ class LinkFacts(Wire):
 
     kind: Literal["pull_request", "issue"]
     url: str
-    """Empty if the transcript only has its number."""
+    """The URL; empty if the transcript has only the number."""
     number: int | None = None
     repository: str | None = None
     state: str | None = None
@@ -138,26 +140,26 @@ class SummaryFacts(Wire):
 
 
 class LastReply(Wire):
-    """The last texts of the session."""
+    """The last texts of the session, by the agent and by the CLI."""
 
     text: str | None = None
     """The last text of the agent."""
     longer: str | None = None
-    """If that is short: a longer text of the agent shortly before it."""
+    """If `text` is short: a longer text of the agent shortly before `text`; else null."""
     away_summary: str | None = None
     """The CLI's own summary of the session, written while the user was away."""
 
 
 class StandingStatement(Wire):
-    """A decision or a constraint of earlier sessions that holds."""
+    """A decision or a constraint of earlier sessions that is still valid."""
 
     section: str
-    """The section of the documents that states it."""
+    """The section of the documents that contains the statement."""
     text: str
     since: str
-    """The session whose document first stated it."""
+    """The first session whose document contains the statement."""
     last: str
-    """The session whose document last stated it."""
+    """The last session whose document contains the statement."""
 
 
 class UsageContext(Wire):
@@ -192,7 +194,7 @@ class Usage(Wire):
     subagent: bool | None = None
     """Whether the transcript is a subagent's own."""
     error: str | None = None
-    """Why the transcript could not be read; null if it could."""
+    """Why the transcript could not be read; null if it was read."""
 
 
 class SessionFacts(Wire):
@@ -212,7 +214,8 @@ class SessionFacts(Wire):
     prompts: list[PromptFacts] = Field(default_factory=list)
     """The last prompts of the user, oldest first."""
     earlier_prompts: list[PromptFacts] = Field(default_factory=list)
-    """The beginnings of the prompts between the first and the last ones, oldest first."""
+    """The beginnings of the prompts between the first prompt and those in `prompts`, oldest first.
+    """
     constraints: list[ConstraintFacts] = Field(default_factory=list)
     answers: list[AnswerFacts] = Field(default_factory=list)
     refusals: list[RefusalFacts] = Field(default_factory=list)
@@ -226,5 +229,5 @@ class SessionFacts(Wire):
     last_reply: LastReply | None = None
     usage: Usage
     standing: list[StandingStatement] | None = None
-    """The decisions and constraints of earlier sessions of the job that hold. Left out for an
-    earlier session, and by `cockpit facts` of a file."""
+    """The decisions and constraints of earlier sessions of the job that are still valid. Left out
+    for an earlier session, and by `cockpit facts` of a file."""

@@ -1,7 +1,7 @@
 """`GET /v1/history` and `cockpit history --json`: jobs with their sessions and handoffs.
 
-An unknown value is null. Some fields can be left out; `to_json` then leaves them out too. Fields
-may be added; none is renamed.
+An unknown value is null. Some fields can be left out; `to_json` omits the fields that were not set.
+Fields may be added; none is renamed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ class HistoryDocument(Wire):
     outcome: str | None = None
     writer: str | None = None
     answered_by: str | None = None
-    """Who approved or refused it last, such as `ana@laptop`; null if nobody was asked."""
+    """The user who last approved or refused the handoff, such as `ana@laptop`, or an agent; null if
+    cockpit did not ask."""
 
 
 class HistoryHandoff(Wire):
@@ -37,7 +38,8 @@ class HistoryHandoff(Wire):
     outcome: str | None = None
     """Null while the handoff is in progress."""
     answered_by: str | None = None
-    """Who approved or refused it last, such as `ana@laptop`; null if nobody was asked."""
+    """The user who last approved or refused the handoff, such as `ana@laptop`, or an agent; null if
+    cockpit did not ask."""
     undone: bool = False
     """True if the user went back to the previous session after the handoff."""
     why: str | None = None
@@ -50,8 +52,9 @@ class HistoryHandoff(Wire):
     """Tokens in the new session's context at its first reply."""
     document_bytes: int | None = None
     document_read: bool | None = None
-    """Whether the new session read the document. This and the next fields are null until the first
-    turns of the new session were checked, and for handoffs of earlier versions."""
+    """Whether the new session read the document. `document_read` and the fields from
+    `first_change_seconds` to `asked_again` are null until cockpit has checked the first turns of
+    the new session, and for handoffs of earlier versions."""
     first_change_seconds: float | None = None
     """Seconds from the start of the new session to its first edit or commit."""
     repeats: list[str] | None = None
@@ -59,7 +62,7 @@ class HistoryHandoff(Wire):
     broken_orders: list[str] | None = None
     """Standing orders that the new session broke in its first turns."""
     asked_again: list[str] | None = None
-    """Questions that the new session asked in its first turns, as the old session already had."""
+    """Questions of the old session that the new session asked again in its first turns."""
     found: str | None = None
     """The line of the document that matches the search; left out without a search."""
 
@@ -67,15 +70,15 @@ class HistoryHandoff(Wire):
 class HistorySession(Wire):
     id: str
     cli_id: str | None = None
-    """The id by which the CLI knows the session, if it is not `id`; null if it is the same, or not
-    known."""
+    """The CLI's id of the session; null if that is the same as `id`, or unknown."""
     number: int = 1
     runtime: str = ""
     """The CLI that the session ran in; empty in records of earlier versions."""
     state: str = ""
     """The session's state: `live`, `handed_off`, `ended`, `undoing`, `undone` or `failed`."""
     document: str | None = None
-    """The session's newest document; `handoff`, `writer` and `outcome` are of the same handoff."""
+    """The session's newest document. `handoff`, `writer`, `outcome` and `answered_by` are those of
+    the document's handoff."""
     documents: list[HistoryDocument] = Field(default_factory=list)
     handoffs: list[HistoryHandoff] = Field(default_factory=list)
     handoff: str | None = None
@@ -91,7 +94,8 @@ class HistorySession(Wire):
     ended_at: str | None = None
     transcript: str | None = None
     machine: str | None = None
-    """The machine on which the session ran, if its job was moved from there; null for this one."""
+    """The machine on which the session ran, if the job was moved from there; null for this machine.
+    """
     tokens_at_start: int | None = None
     """Tokens in the session's context at its first reply. Left out if only some handoffs of the job
     are listed."""
@@ -102,15 +106,15 @@ class HistoryStatement(Wire):
     """A decision or a constraint of a chain."""
 
     section: str
-    """The section of the documents that states it."""
+    """The section of the documents that contains the statement."""
     text: str
     since: str
-    """The session whose document first stated it, such as `session 2`, or `session 2 of api` for an
-    earlier job."""
+    """The first session whose document contains the statement, such as `session 2`, or
+    `session 2 of api` for an earlier job."""
     last: str
-    """The session whose document last stated it."""
+    """The last session whose document contains the statement."""
     revoked_in: str | None = None
-    """The session whose document revoked it; null if it holds."""
+    """The session whose document revoked the statement; null if the statement is still valid."""
 
 
 class HistoryChain(Wire):

@@ -1,7 +1,7 @@
-"""The answers of each machine to the steps of a move.
+"""The responses of a machine to the steps that move a job to another machine.
 
-The requests are JSON objects that `cli/move_steps.py` checks, because neither machine trusts the
-other one.
+The requests are JSON objects that `cli/move_steps.py` checks, because neither of the two machines
+trusts the other.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Description(Wire):
     ignored: Staying
     secret: Staying
     unstored: Staying = Field(default_factory=Staying)
-    """What git does not store: empty folders, pipes, sockets and devices."""
+    """Files that git cannot store: empty folders, pipes, sockets and devices."""
     lfs: Amount = 0
     """Number of files of Git LFS."""
 
@@ -71,19 +71,20 @@ class Arrival(Wire):
 
 
 class Inspection(Wire):
-    """The place where a worktree can be created."""
+    """The repository and the folder in which the job's new worktree can be created."""
 
     version: str
     repository: str
     tips: list[str]
-    """Commits that the other machine already has."""
+    """Commits that the repository already has, so that the sender can leave them out; newest first.
+    """
     folder: str
     record: Arrival | None = None
-    """Null unless an earlier attempt of the same move was interrupted."""
+    """The files of an earlier, interrupted attempt of the same move; null without one."""
 
 
 class Packed(Wire):
-    """A bundle, whose bytes follow this answer."""
+    """A git bundle, whose bytes follow this response."""
 
     parcel: SentParcel
     size: Amount

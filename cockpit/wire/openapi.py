@@ -34,8 +34,8 @@ The API of cockpit's supervisor: read the state of its agents, and control them.
 
 - Within `/v1`, names are added but never changed or removed. Ignore unknown members.
 - An unknown value is null, never 0. Times are UTC, in the format of RFC 3339.
-- The response to a failed request is a problem document (RFC 9457). Compare its `type`; its
-  sentences can change.
+- The response to a failed request is a problem document (RFC 9457). Compare the `type` of the
+  document; its sentences can change.
 """
 _OF_SOCKET = "The supervisor's unix socket: no token, for your own user only."
 _OF_SERVE = "`cockpit serve`, with the token that it prints. Changes need `--write`."
@@ -182,12 +182,12 @@ def _of_path(view: View) -> Iterator[dict[str, Any]]:
 
 def _of_query(view: View) -> Iterator[dict[str, Any]]:
     schema = view.query.model_json_schema(schema_generator=_Schema)
-    told = _docstrings(view.query)
+    descriptions = _docstrings(view.query)
     for name, value in schema.get("properties", {}).items():
         options = [one for one in value.pop("anyOf", []) if one.get("type") != "null"]
         if options:  # absent instead of null
             value = options[0]
-        yield {"name": name, "in": "query", "description": told[name], "schema": value}
+        yield {"name": name, "in": "query", "description": descriptions[name], "schema": value}
 
 
 # Schemas
@@ -210,12 +210,12 @@ def _schemas() -> tuple[Mapping[Any, dict[str, Any]], dict[str, Any]]:
     by_mode, schemas = models_json_schema(models, ref_template=_REFERENCE, schema_generator=_Schema)
     definitions: dict[str, Any] = schemas["$defs"]
     for model in _all_models([model for model, _ in models]):
-        told = _docstrings(model)
+        descriptions = _docstrings(model)
         for name, field in model.model_fields.items():
             key = str(field.validation_alias or name)
             properties = definitions[model.__name__].get("properties", {})
-            if name in told and key in properties:
-                properties[key] = {**properties[key], "description": told[name]}
+            if name in descriptions and key in properties:
+                properties[key] = {**properties[key], "description": descriptions[name]}
     _name_kinds(definitions[Refusal.__name__]["properties"]["type"])
     return {model: reference for (model, _), reference in by_mode.items()}, definitions
 
@@ -232,7 +232,7 @@ def _models(answer: Any) -> list[type[BaseModel]]:
 
 
 def _all_models(models: list[type[BaseModel]]) -> set[type[BaseModel]]:
-    """Return the models, and those of their fields."""
+    """Return the models, and all models in the types of their fields, at any depth."""
     found: set[type[BaseModel]] = set()
     left = list(models)
     while left:

@@ -56,14 +56,15 @@ class Needs(Wire):
     tool: str | None = None
     """The tool that needs permission; null unless `kind` is `permission`."""
     command: str | None = None
-    """The tool's input without secrets, perhaps in several lines; null like `tool`."""
+    """The tool's input without secrets, perhaps in several lines; null if `tool` is null."""
     answerable: bool | None = None
     """Whether the open dialog can be answered without the pane; null unless `kind` is `permission`
     or `question`."""
     resets_at: str | None = None
     """When the usage limit resets, RFC 3339; null if unknown, or without a usage limit."""
     due: str | None = None
-    """Why a handoff is due, without the question; null without such a question."""
+    """Why a handoff is due, as text without a question; null if the user is not asked about a
+    handoff."""
 
 
 class MarksStatus(Wire):
@@ -91,10 +92,10 @@ class ContextStatus(Wire):
     turns_left: int | None = None
     marks: MarksStatus = Field(default_factory=MarksStatus)
     tool_calls: int | None = None
-    """Number of tool calls, on which the band then depends; null if the token count is known."""
+    """Number of tool calls, which determines the band if the token count is unknown; null if the
+    token count is known."""
     trend: list[int] = Field(default_factory=list)
-    """Token counts of the whole session, a few of them, oldest first; `GET /v1/course/NAME` has
-    more."""
+    """A few token counts from the whole session, oldest first; `GET /v1/course/NAME` has more."""
 
 
 class HandoffStatus(Wire):
@@ -105,8 +106,8 @@ class HandoffStatus(Wire):
     detail: str | None = None
     """Why the handoff is waiting, as text; null if it is not waiting."""
     document: str | None = None
-    """Absolute path of the document, or in phase `asked` of a draft from facts; null before either
-    exists."""
+    """Absolute path of the document, or, in phase `asked`, of a draft from facts; null if neither
+    exists yet."""
     writer: Literal["agent", "sdk", "facts"] | None = None
     to: str | None = None
     """The runtime of the new session, if it differs from the runtime of the old session; else
@@ -135,21 +136,22 @@ class BackgroundStatus(Wire):
 
 
 class RateLimitStatus(Wire):
-    """How much of one of the account's usage limits is used."""
+    """One of the account's usage limits, and the used share of the limit."""
 
     name: str
-    """The CLI's name, such as `five_hour` or `seven_day`."""
+    """The CLI's name for the limit, such as `five_hour` or `seven_day`."""
     used: float
     """The used share, from 0 to 1."""
     resets_at: str | None = None
 
 
 class LastRequest(Wire):
-    """The last request with which somebody changed what the agent asks or does."""
+    """The last request that answered the agent's question or changed the agent's work."""
 
     verb: str
     by: str
-    """Who sent it: a user such as `ana@laptop`, as their client names them, or an agent or hook."""
+    """The sender: a user, by the name from the user's client (`ana@laptop`), or an agent or hook.
+    """
     at: str
     handoff: str | None = None
     """The id of the handoff that was in progress; null without one."""
@@ -162,8 +164,8 @@ class AgentStatus(Wire):
     configured_runtime: str | None = None
     """The runtime in the agent's settings; a handoff can continue the job in another runtime."""
     configured_successor: str | None = None
-    """The runtime in which a handoff continues the job by the setting `successor`, if it differs
-    from the runtime of the current session."""
+    """The runtime of the next session by the setting `successor`, if that differs from the runtime
+    of the current session; else null."""
     custom_runtimes: list[str] = Field(default_factory=list)
     """The custom runtimes that could continue the job, from configurations and installed packages,
     besides the built-in ones."""
@@ -182,8 +184,8 @@ class AgentStatus(Wire):
     worktree: str | None = None
     session_id: str | None = None
     cli_session_id: str | None = None
-    """The id by which the CLI knows the session, such as for `codex resume`, if it is not
-    `session_id`; null if it is the same, or not known yet."""
+    """The CLI's id of the session, such as for `codex resume`; null if that is the same as
+    `session_id`, or not known yet."""
     session_number: int | None = None
     previous_session_id: str | None = None
     transcript: str | None = None
@@ -200,13 +202,14 @@ class AgentStatus(Wire):
     budget_usd: float | None = None
     """The budget of the agent's job; null without one."""
     moved_away: bool = False
-    """Whether the agent's job continues on another machine. This machine keeps its last session."""
+    """Whether the agent's job continues on another machine. This machine keeps the job's last
+    session from before the move."""
     over_budget: bool = False
     """True if the known cost of the job has reached its budget."""
     rate_limits: list[RateLimitStatus] = Field(default_factory=list)
-    """The account's usage limits, as the CLI's status line last reported them.
+    """The account's usage limits, from the last report of the CLI's status line.
 
-    Empty if it reports none, as for accounts without a subscription.
+    Empty if the status line reports none, as for accounts without a subscription.
     """
     background: list[BackgroundStatus] = Field(default_factory=list)
     """Background tasks that are running."""
@@ -220,9 +223,9 @@ class AgentStatus(Wire):
     note: str | None = None
     """Why the agent is in its state, if the state alone is not clear; else null."""
     last_request: LastRequest | None = None
-    """Null if none was received since the supervisor started."""
+    """The last request to this agent; null if none arrived since the supervisor started."""
     warning: str | None = None
-    """Which hook failed and has not succeeded since; null if none."""
+    """A message about a hook that failed and has not succeeded since; null without such a hook."""
 
     @property
     def is_snoozed(self) -> bool:
@@ -241,8 +244,8 @@ class SupervisorStatus(Wire):
     """A random id of this run of the supervisor, the same on every connection to it. Null in the
     answer to an agent, and from an older supervisor."""
     config: str | None = None
-    """The configuration file that the supervisor read last, besides the user's own file; null for
-    none."""
+    """The configuration file that the supervisor read last, besides the user's own file; null if it
+    has read none."""
     config_named: bool = False
     """True if the user named the file `config` on a command line, so that all its settings
     apply."""
@@ -284,7 +287,7 @@ class ElsewhereSession(Wire):
     kind: str | None = None
     """The CLI's name for the kind of session, such as `interactive`."""
     status: Literal["busy", "idle", "waiting", "unknown"] = "unknown"
-    """What the session is doing, from the CLI's status file."""
+    """The session's activity, from the CLI's status file."""
     waiting_for: str | None = None
     """Why the session is waiting, in the CLI's words, such as `permission prompt`."""
     started_at: str | None = None

@@ -1,9 +1,9 @@
 """Streams of JSON lines from the supervisor: `/v1/events`, `/v1/watch`, `/v1/elsewhere` and
 `/v1/screen/NAME`.
 
-`watch` begins with one `Snapshot`, or with `Resumed` if the client sends `since`, the position up
-to which it knows the agents; then it sends only changes. `screen` sends a `ScreenShot` whenever it
-differs from the last one.
+`watch` begins with one `Snapshot`, and continues with changes only. If the client sends `since`,
+the last position that it received, `watch` can begin with `Resumed` instead. `screen` sends a
+`ScreenShot` whenever the pane has changed.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from pydantic import Field
 from cockpit.wire.status import AgentStatus, ElsewhereSession, Status, Wire
 
 Position = Annotated[str, Field(max_length=64)]
-"""A place in the stream of one supervisor. Its form is not part of the contract."""
+"""A place in the stream of one supervisor. Clients must not interpret the text."""
 
 
 class Elsewhere(Wire):
@@ -85,9 +85,9 @@ class ElsewhereCounted(Wire):
 
 
 class DaySpent(Wire):
-    """What all agents cost today, sent with `day=1` only, after a change.
+    """Today's cost of all agents; sent after each change, with `day=1` only.
 
-    The values are those of `SupervisorStatus`.
+    The fields are the same as in `SupervisorStatus`.
     """
 
     type: Literal["day"] = "day"

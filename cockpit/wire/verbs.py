@@ -19,7 +19,7 @@ class Verb(Wire):
 
 
 class Start(Verb):
-    """Start a configured agent, or a new one."""
+    """Start a configured agent, or a new agent."""
 
     verb: ClassVar[str] = "start"
     name: str
@@ -40,13 +40,13 @@ class Start(Verb):
     """True if the user named the file `config` on the command line; all its settings then apply."""
     mode: Literal["observe", "prompt", "auto"] | None = None
     command: list[str] | None = None
-    """A program and its arguments, to run as a plain command; the runtime is then `command`. An
-    agent cannot set it."""
+    """A program and its arguments, to run as a plain command; the runtime is then `command`.
+    Refused in a request from an agent."""
     force: bool = False
     """Reopen a session although its job was moved to another machine."""
     apart: bool = False
     """Read only this agent from `config`. The other settings of the supervisor stay as they are,
-    and it does not read `config` again."""
+    and the supervisor does not read `config` again."""
 
 
 class Resume(Verb):
@@ -91,15 +91,15 @@ class Answer(Verb):
     verb: ClassVar[str] = "answer"
     name: str
     dialog: str
-    """The `identity` of the dialog that the user saw (`GET /v1/dialog/NAME`). Another dialog is not
-    answered."""
+    """The `identity` of the dialog that the user saw (`GET /v1/dialog/NAME`). If another dialog is
+    open, the request fails."""
     choices: list[int]
     """Numbers of the choices, from 1.
 
     Exactly one number, unless the choices have boxes; then the boxes to check, perhaps none.
     """
     text: str = ""
-    """The text for a choice that takes one. Line breaks become spaces."""
+    """The text for a choice that takes text. Line breaks become spaces."""
 
 
 class Handoff(Verb):
@@ -123,16 +123,17 @@ class Handoff(Verb):
     """Only describe what would be done, and show the facts."""
     host: str | None = None
     """The user's name for the machine on which the job is to continue; null for this machine. This
-    machine keeps the session until `moved` reports that the new session has replied. `to` is then
-    only the CLI for which the document is written; the other machine checks it."""
+    machine keeps the session until `moved` reports that the new session has replied. `to` then only
+    names the CLI for which the document is written; the other machine checks whether it has that
+    CLI."""
 
 
 class Moved(Verb):
     """End the session of a job that now continues on another machine.
 
-    The client has seen the first reply of the new session there. Only in phase `moving`. With
-    `arrived`, the request is to the other machine: the old session has ended, so the handoff is
-    done. This ends nothing.
+    The client sends this request after the first reply of the new session on the other machine. The
+    handoff must be in phase `moving`. With `arrived`, the client sends it to the other machine
+    instead: the old session has ended, so that machine marks the handoff as done, and ends nothing.
     """
 
     verb: ClassVar[str] = "moved"
@@ -176,7 +177,7 @@ class Snooze(Verb):
     verb: ClassVar[str] = "snooze"
     name: str
     seconds: float = Field(default=600, ge=0)
-    """0 asks at once, which ends an earlier snooze."""
+    """Seconds until cockpit asks again. 0: ask at once, which ends an earlier snooze."""
     percent: float | None = Field(default=None, gt=0, le=100)
     """Instead of a time: ask again when this additional percentage of the window is used, or at the
     force threshold."""
@@ -225,14 +226,15 @@ class Continue(Verb):
     directory: str | None = None
     """Directory of the new agent, as an absolute path; null for the directory in the document."""
     runtime: str | None = None
-    """The CLI of the new agent; null for the configured one."""
+    """The CLI of the new agent; null for the configured CLI."""
     moved_from: str | None = None
     """The machine from which the job was moved, by the user's name for it; null for a document of
     this machine."""
     handoff: str | None = None
     """The id of the handoff with which the job was moved."""
     chain: HistoryChain | None = None
-    """The history of the moved job on that machine. The new session continues this chain."""
+    """The history of the moved job on the machine `moved_from`. The new session continues this
+    chain."""
     config: str | None = None
     """Absolute path of the project's configuration file or the `--config` file, which is read
     first."""
@@ -368,7 +370,7 @@ class Refusal(Wire):
     """
 
     type: str = "about:blank"
-    """The kind of problem. Unlike the sentences, this value never changes."""
+    """The kind of problem. Unlike the sentences, the names of kinds never change."""
     status: int | None = None
     """The HTTP status of the response."""
     title: str

@@ -1,7 +1,7 @@
 """The requests that only read (GET): paths, queries and responses.
 
-The supervisor builds its routes from `VIEWS`, and `wire.openapi` its description. The table in
-`supervisor/api/routes.py` maps each view's name to its handler.
+The supervisor builds its routes from `VIEWS`, and `wire.openapi` builds the API's description. The
+table in `supervisor/api/routes.py` maps each view's name to the view's handler.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class StatusQuery(Query):
 
 class EventsQuery(Query):
     after: Count = 0
-    """Only events with an id greater than this."""
+    """Only events with an id greater than this number."""
     limit: Count = 200
     """The maximum number of events, up to 5000: with `after` the oldest ones, otherwise the newest
     ones."""
@@ -60,10 +60,10 @@ class WatchQuery(Query):
     """`1`: also send the number of sessions that cockpit did not start, and again when the number
     changes. This reads no transcripts."""
     day: Flag = "0"
-    """`1`: also send what all agents cost today and the budget of the day, when they change."""
+    """`1`: also send today's cost of all agents and the day's budget, when one of them changes."""
     since: str = ""
-    """The `position` of the last line that the client received, to get only what changed since. If
-    the supervisor does not know that far back, it sends everything."""
+    """The `position` of the last line that the client received, to get only later changes. If the
+    supervisor no longer has all of these changes, it sends everything."""
 
 
 class ElsewhereQuery(Query):
@@ -99,8 +99,8 @@ class WorktreesQuery(Query):
     directory: str | None = None
     """Also include the repository at this absolute path."""
     sizes: Flag = "0"
-    """`1`: also measure the disk space of each worktree, one after another. This takes up to 5 s
-    for each and 30 s for all. Disconnecting ends it."""
+    """`1`: also measure the disk space of each worktree, one after another. Measuring takes up to
+    5 s for each worktree and 30 s in total, and ends if the client disconnects."""
 
 
 class DiffQuery(Query):

@@ -17,7 +17,7 @@ class Obstacle(Wire):
     next: str
     """The user's next step."""
     salvageable: bool = False
-    """True if this does not block a removal with `--salvage`, which saves the content."""
+    """True if this reason does not block a removal with `--salvage`, which saves the content."""
 
 
 class WorktreeStatus(Wire):
@@ -37,8 +37,8 @@ class WorktreeStatus(Wire):
     made_at: str | None = None
     missing: bool = False
     changed: int | None = None
-    """Number of files that differ from the commit; null if git would have to run the repository's
-    programs."""
+    """Number of files that differ from the commit; null if git would have to run programs that the
+    repository configures."""
     overlooked: int = 0
     """Number of changed files that `git status` does not show (assume-unchanged, skip-worktree)."""
     untracked: int | None = None
@@ -52,8 +52,8 @@ class WorktreeStatus(Wire):
     would lose these commits."""
     busy: str | None = None
     lock: str | None = None
-    """The reason that git stores for a lock of the worktree; null without a lock, or for cockpit's
-    own lock."""
+    """The reason in git for a lock on the worktree; null without a lock, or for cockpit's own lock.
+    """
     size: int | None = None
     """Disk space of the folder in bytes, without git's data about the worktree, which is in the
     repository; null if it was not requested, or cannot be read in time."""
