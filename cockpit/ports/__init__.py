@@ -1,1 +1,2 @@
-"""Protocols for everything that cockpit uses outside itself; `adapters/` implements them."""
+"""Protocols for the systems that cockpit uses: CLIs, tmux, git, processes. `adapters/` implements
+these protocols."""

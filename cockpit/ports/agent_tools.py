@@ -22,7 +22,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """One tool, as it is described to the model."""
+    """The description of one tool for the model."""
 
     name: str
     description: str
@@ -33,7 +33,7 @@ class Tool:
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """One document that the model, or its user, can read."""
+    """One document that the model, or the user, can read."""
 
     uri: str
     name: str
@@ -46,7 +46,8 @@ class AgentTools(Protocol):
 
     @property
     def instructions(self) -> str:
-        """The purpose of the tools. Short, because this text uses context of every session."""
+        """The purpose of the tools, as text for the model. Short, because the text uses context of
+        every session."""
 
     @property
     def tools(self) -> Sequence[Tool]: ...

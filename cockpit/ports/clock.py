@@ -18,12 +18,12 @@ class Clock(Protocol):
     def steady(self) -> float:
         """Return unix seconds that ignore changes of the wall clock, for order and elapsed time.
 
-        Begins at the wall clock's time when cockpit first ran after the boot. Includes the time
-        that the machine is suspended, and continues across restarts of the supervisor.
+        When cockpit first runs after a boot, the value is the wall clock's time. From then on, it
+        grows even while the machine is suspended, and continues across restarts of the supervisor.
         """
 
     def boot(self) -> str:
         """Return the kernel's boot id; `monotonic` values of different boots are not comparable."""
 
     async def sleep(self, seconds: float) -> None:
-        """Wait for some seconds."""
+        """Wait for this number of seconds."""

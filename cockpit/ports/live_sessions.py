@@ -1,6 +1,6 @@
 """Sessions that running CLI processes of this user have open, from the CLI's status files.
 
-cockpit started some of them; the others are shown as the group *elsewhere*.
+The screen shows the sessions that cockpit did not start as the group *elsewhere*.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from cockpit.ports.runtimes import Activity
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """Why ending a session's process would end more than the session."""
+    """A reason not to adopt a session: ending its process would end more than the session."""
 
     reason: str
-    """A sentence."""
+    """The reason, as a sentence."""
     remedy: str
     """What the user must do before an agent can reopen the session, as a clause."""
 
@@ -47,7 +47,7 @@ class LiveSession:
     version: str = ""
     """The CLI's version; empty if unknown."""
     obstacle: Obstacle | None = None
-    """Why the session cannot be adopted; None if nothing prevents that."""
+    """The reason why the session cannot be adopted; None without one."""
     restores_screen: bool = True
     """Whether the CLI leaves its full screen when SIGTERM ends it."""
 
@@ -73,7 +73,10 @@ class LiveSessions(Protocol):
         """
 
     def by_hand(self, session: LiveSession) -> Sequence[str]:
-        """Return the command with which the user can reopen the session, in its directory."""
+        """Return the command with which the user can reopen the session.
+
+        The command is for the session's directory.
+        """
 
     def watch(self, call: Callable[[], None]) -> Callable[[], None]:
         """Run `call` on the running event loop when a status file may have changed.

@@ -17,7 +17,7 @@ class PanesSilent(CockpitError):
 
 
 class PaneOccupied(CockpitError):
-    """A process is still running in the pane, so no other was started."""
+    """A process is still running in the pane, so no other process was started."""
 
 
 class PaneGone(CockpitError):
@@ -43,29 +43,29 @@ class Launch:
     environment: Mapping[str, str] = field(default_factory=dict)
     """The whole environment of the process; nothing is inherited from the supervisor."""
     prompt: str | None = None
-    """The first prompt, by default the last argument. It is passed in a file of mode 0600, not
-    through the multiplexer."""
+    """The first prompt, by default the last argument. cockpit passes the prompt in a file of mode
+    0600, not through the multiplexer."""
     mention: Callable[[Sequence[Path]], str] | None = None
     """Builds the sentence that mentions the prompt's files and replaces the prompt, for a CLI that
     reads mentioned files into its first request. None: the prompt is an argument."""
     by_file: bool = False
-    """The prompt is in a file, and the CLI gets a sentence that tells the model to open the file.
-    For a CLI without mentions; the process list then does not show the prompt."""
+    """Whether to put the prompt into a file, and to pass a sentence that tells the model to open
+    that file. For a CLI without mentions; the process list then does not show the prompt."""
     by_cat: bool = False
-    """With `by_file`: the model can open that file only with a command."""
+    """With `by_file`: whether the model can open the file only with a command."""
     prompt_option: str = ""
-    """The option for the prompt, with its `=`, for a CLI that ignores arguments after `--`. Empty:
-    the prompt is the last argument, after `--`."""
+    """The option for the prompt, such as `--prompt-interactive=`, for a CLI that ignores arguments
+    after `--`. Empty: the prompt is the last argument, after `--`."""
     literal: bool = False
-    """The CLI understands this prompt only as an argument. A prompt that contains a secret or is
-    too long is still passed in files."""
+    """Whether the CLI understands this prompt only as an argument. A prompt that contains a secret
+    or is too long is passed in files even so."""
     prompt_folder: Path | None = None
     """Folder for the prompt's files; None means the default folder."""
     prompt_file: Path | None = None
-    """The prompt is written to this file, which `argv` names, instead of being an argument."""
+    """The file into which the prompt is written, and which `argv` names; None: no such file."""
     lease: Path | None = None
-    """A file on which the process and its children hold a kernel lock. If another process holds the
-    lock, this one does not start, so at most one runs."""
+    """A file on which the process and its children hold a kernel lock. While another process holds
+    the lock, the process does not start, so at most one runs."""
     claim: Claim | None = None
     """A second lock, on the working directory, against agents of other cockpit installations."""
 
@@ -76,8 +76,8 @@ class Pane:
 
     id: PaneId
     label: str
-    """The name given by `Panes.open`, stored as an option of the pane. Renaming the window does not
-    change the label."""
+    """The name from `Panes.open` or `Panes.relabel`, stored as an option of the pane. Renaming the
+    window does not change the label."""
     pid: int
     dead: bool
     """Whether the pane's terminal is closed. The process may still be running; check the pid."""
@@ -108,12 +108,12 @@ class Panes(Protocol):
     async def bind_return_keys(self, keys: Sequence[str]) -> None:
         """Bind the keys that go back from a pane to the screen, even on a server that starts later.
 
-        `keys` are canonical names of the configuration. Idempotent. Raises `OSError` if they cannot
-        be stored.
+        `keys` are canonical names of the configuration. Idempotent. Raises `OSError` if the keys
+        cannot be stored.
         """
 
     async def prepare(self) -> None:
-        """Load code and data that `open` and `reopen` need, so that they are fast. Idempotent.
+        """Load the code and data that `open` and `reopen` need, to make both fast. Idempotent.
 
         Raises `Hindered` if panes could not be opened.
         """

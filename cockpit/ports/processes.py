@@ -31,8 +31,8 @@ class Ending:
     killed: bool
     """Whether at least one process needed SIGKILL."""
     stragglers: tuple[int, ...] = ()
-    """Pids of other processes with the marker (`COCKPIT_RUN`), which ran longer than the process.
-    """
+    """Pids of other processes with the marker (`COCKPIT_RUN`) that were still running when the
+    process had ended."""
     survivors: tuple[int, ...] = ()
     """Pids of processes that SIGKILL did not end; no new process may be started while they run."""
 
@@ -49,7 +49,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Ancestor:
-    """A process or one of its ancestors, with values that show who started it.
+    """A process, or an ancestor of a process, with values that show who started the process.
 
     All text is untrusted.
     """
@@ -58,7 +58,7 @@ class Ancestor:
     run: str = ""
     """Value of `COCKPIT_RUN` in the process's environment; empty if missing."""
     agent: str = ""
-    """Value of `COCKPIT_AGENT`: the name of an agent."""
+    """Value of `COCKPIT_AGENT`: the name of the agent in whose pane the process runs."""
     socket: str = ""
     """Value of `COCKPIT_SOCKET`: the socket of the supervisor that started the process."""
     state: str = ""
@@ -72,7 +72,7 @@ class Ancestor:
     arguments: tuple[str, ...] = ()
     """The process's command line."""
     tmux: str = ""
-    """Value of `TMUX`: socket and pid of the tmux server that started the process, and a number."""
+    """Value of `TMUX`: the tmux server's socket and pid, and the number of the tmux session."""
     pane: str = ""
     """Value of `TMUX_PANE`."""
 
@@ -90,7 +90,7 @@ class Occupant:
 
 
 class Terminal(Protocol):
-    """A process's terminal, kept open so that it is not reused after the process has ended."""
+    """A process's terminal, kept open so that no other process gets the same terminal."""
 
     def leave_full_screen(self) -> None:
         """Leave the full screen and the modes of a program that a signal ended. Ignores errors."""
@@ -122,9 +122,9 @@ class Processes(Protocol):
         """
 
     def occupants(self, directories: Collection[Path]) -> dict[Path, list[Occupant]]:
-        """Return the processes that use each directory or anything below it; empty if unknown.
+        """Return, for each directory, the processes that use the directory or a path below it.
 
-        Slow: reads files of every process. Do not call it on the event loop.
+        Empty if unknown. Slow: reads files of every process. Do not call on the event loop.
         """
 
     def lineage(self, pid: int) -> list[int]:
@@ -137,8 +137,8 @@ class Processes(Protocol):
         """
 
     def origin(self, pid: int) -> Origin | None:
-        """Return the marker (`COCKPIT_RUN`) and directory of a process; None if they cannot be
-        read."""
+        """Return the marker (`COCKPIT_RUN`) and directory of a process; None if one of the two
+        cannot be read."""
 
     def terminal(self, process: ProcessId) -> Terminal | None:
         """Return the process's controlling terminal; None if there is none, or if the

@@ -1,4 +1,4 @@
-"""Records that the supervisor stores: data that it needs after a restart and that is nowhere else.
+"""Records in the supervisor's database: data that it needs after a restart, with no other source.
 
 Times are unix seconds, for users. Deadlines are in the handoff's state, in monotonic seconds of the
 boot that the record names.
@@ -70,7 +70,7 @@ class SessionRecord:
     previous: SessionId | None
     run: str
     created: float
-    """When the session started; 0 if that is unknown, for a session of another machine."""
+    """When the session started; 0 if the time is unknown, for a session of another machine."""
     document: str | None = None
     """The handoff document that the session was started with; None for most first sessions."""
     transcript: str | None = None
@@ -79,14 +79,15 @@ class SessionRecord:
     """`live`, `handed_off`, `ended`, `undoing` (reopening the previous session), `undone`."""
     cost_usd: float | None = None
     tokens: int | None = None
-    """Tokens in context when they were last counted."""
+    """Tokens in context at the last count."""
     compactions: int = 0
     ended: float | None = None
-    """When the session ended; None while it is running; 0 if that is unknown."""
+    """When the session ended; None while the session is running; 0 if the time is unknown."""
     cli_id: SessionId | None = None
-    """The CLI's id of the session, if that is not `id`. If the CLI chooses ids: None until the id
-    is known. If cockpit chooses ids: set only if another of cockpit's sessions already has this id
-    (after `/resume` of an earlier session, or of another agent's session)."""
+    """The CLI's id of the session, if the CLI uses another id than `id`. If the CLI chooses ids:
+    None until the id is known. If cockpit chooses ids: set only if another of cockpit's sessions
+    already has the CLI's id (after `/resume` of an earlier session, or of another agent's session).
+    """
     runtime: str = ""
     """The CLI of the session. Empty in records of earlier versions: the agent's configured CLI."""
     model: str = ""

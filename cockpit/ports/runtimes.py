@@ -29,7 +29,7 @@ class Program:
     path: Path
     version: str
     bundled: bool = False
-    """The CLI is the copy inside claude-agent-sdk."""
+    """Whether the CLI is the copy inside claude-agent-sdk."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +51,13 @@ class SessionOrder:
 
     agent: AgentName
     session_id: SessionId
-    """The CLI's id of the session. For a new session of a CLI that chooses its ids: any id."""
+    """The CLI's id of the session. For a new session of a CLI that chooses ids itself: any id."""
     run: str
     """Value of `COCKPIT_RUN` in the environment of the session's processes."""
     directory: Path
     prompt: str | None = None
     resume: bool = False
-    """Reopen the session with that id instead of creating it."""
+    """Whether to reopen the session `session_id` instead of creating a session."""
     model: str = ""
     permission_mode: str = ""
     arguments: Sequence[str] = ()
@@ -67,7 +67,8 @@ class SessionOrder:
     documents: Path | None = None
     """Folder for the session's handoff documents, below `directory`. The folder may not exist."""
     offers_tools: bool = False
-    """Offer the agent cockpit's tools (MCP), if its CLI supports MCP servers for one run."""
+    """Whether to offer the agent cockpit's tools (MCP), if the CLI supports MCP servers for a run.
+    """
 
     def __post_init__(self) -> None:
         model_name(self.model)
@@ -108,7 +109,7 @@ class Signal:
     at: float
     """The time of the report, in Unix seconds."""
     verdict: bool = False
-    """The reporter returned a response to this event that the supervisor had prepared."""
+    """Whether the reporter answered the event with a response that the supervisor had prepared."""
 
     @property
     def session_id(self) -> str | None:
@@ -129,8 +130,8 @@ class Report:
     transcript: Path | None = None
     model: str | None = None
     usage: Usage | None = None
-    """Tokens of the last reply; None until the first reply, and after a compaction until
-    the next."""
+    """Tokens of the last reply; None before the first reply, and between a compaction and the next
+    reply."""
     window: int | None = None
     version: str | None = None
     """The CLI's version."""
@@ -143,19 +144,20 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Aside:
-    """The answer of a copy of a session."""
+    """The answer of a copy of a session to a question."""
 
     text: str
     cost_usd: float | None = None
     """The cost that the CLI reports; None if it reports none."""
     problem: str = ""
-    """Why there is no text; the request may still have had a cost."""
+    """Why `text` is empty. Even then, the request may have had a cost."""
 
 
 class Runtime(Protocol):
     """The adapter for one CLI. Never uses a pane.
 
-    Installed packages implement this (entry point `cockpit.runtimes`), so no name here is changed.
+    Installed packages implement this protocol (entry point `cockpit.runtimes`), so its names never
+    change.
     """
 
     name: str
@@ -165,7 +167,7 @@ class Runtime(Protocol):
     tools: ToolNames
 
     def program(self, environment: Mapping[str, str]) -> Program:
-        """Find the CLI and run it with `--version`. The user's CLI is preferred to the bundled one.
+        """Find the CLI, and run it with `--version`. Prefers the user's CLI to the bundled copy.
 
         Raises `ProgramMissing`. A handoff ends the old session only after this call succeeded.
         """
@@ -176,7 +178,8 @@ class Runtime(Protocol):
     def nearest_mode(self, mode: str, rights: Rights) -> str:
         """Return the permission mode for a job that comes from another CLI.
 
-        There, the job's mode was called `mode` and had `rights`. See `core.permission.nearest`.
+        In the other CLI, the job's mode has the name `mode` and the rights `rights`. See
+        `core.permission.nearest`.
         """
 
     def transcript(self, order: SessionOrder) -> Path | None:
@@ -186,7 +189,7 @@ class Runtime(Protocol):
         """Parse one line of the transcript, without its newline. Never raises."""
 
     def window(self, model: str | None, environment: Mapping[str, str]) -> Window:
-        """Return the window of a model from the table, or an assumed window."""
+        """Return the window of a model from the adapter's table, or an assumed window."""
 
     def compaction_rule(self, environment: Mapping[str, str]) -> CompactionRule:
         """Read the settings of automatic compaction, as the CLI does when it starts."""
@@ -197,7 +200,8 @@ class Runtime(Protocol):
     def open_session(self, pid: int, environment: Mapping[str, str]) -> SessionId | None:
         """Return the CLI's only session that this process or a child of it has open.
 
-        None if that cannot be proved, and for CLIs that report their sessions otherwise.
+        None if cockpit cannot prove which session is open, and for CLIs that report their sessions
+        in another way.
         """
 
     def presence_in(self, title: str) -> Presence | None:
@@ -213,60 +217,68 @@ class Runtime(Protocol):
         """Return the hook events in a signal; empty for a subagent's signal."""
 
     def told_on(self, screen: Screen) -> Sequence[Moment]:
-        """Return events that a working CLI shows only on screen; empty if the CLI
-        lacks `Source.SCREEN`."""
+        """Return the hook events that a working CLI shows only on the screen.
+
+        Empty if the CLI lacks `Source.SCREEN`.
+        """
 
     def permission_mode(self, signal: Signal) -> str | None:
-        """Return the permission mode that a hook reports; None if it reports no exact mode."""
+        """Return the permission mode in a hook's report; None without an exact mode."""
 
     def reported_transcript(self, path: str, session: str) -> Path | None:
-        """Return the transcript that a hook reports; None if it cannot belong to this session."""
+        """Return the path of the transcript that a hook reports; None for a path that cannot belong
+        to this session."""
 
     def composer(self, screen: Screen) -> bool | None:
         """Return whether the prompt box on the screen is empty; None if unknown."""
 
     def first_dialog(self, screen: Screen) -> str | None:
-        """Return the question of a dialog before the session starts, and the next step; None
-        without a dialog."""
+        """Return the question of a dialog before the session starts, and the user's next step.
+
+        None without a dialog.
+        """
 
     def open_dialog(self, screen: Screen) -> Dialog | None:
-        """Return the permission dialog or question on the screen; None without one, if it is not
-        recognised, and if the CLI lacks `answers`."""
+        """Return the permission dialog or question on the screen.
+
+        None without a dialog, for a dialog that is not recognised, and if the CLI lacks `answers`.
+        """
 
     def dialog_step(self, seen: Dialog, answer: DialogAnswer) -> Step | Stuck:
         """Return the next key of an answer to a dialog of `open_dialog`."""
 
     def lacks(self, agent: AgentName) -> str | None:
-        """Return which missing setup limits cockpit with this CLI, and the next step.
+        """Return a message about setup that this CLI lacks for full support, with the next step.
 
-        The text is for the agent's row. None if nothing is missing.
+        The message is for the agent's row. None if nothing is missing.
         """
 
     def ask(self, agent: AgentName, mid_turn: str, at_end: str | None) -> bool:
-        """Give the agent a text after its next tool call, or at the end of its turn.
+        """Give the agent the text `mid_turn` after its next tool call, or `at_end` after its turn.
 
-        Only one of the two is delivered. Without `at_end`, the turn ends without a text. False if
-        this CLI does not support it.
+        Only one of the two texts is delivered. Without `at_end`, the turn ends without a text.
+        Returns False if this CLI does not support such texts.
         """
 
     def withdraw_ask(self, agent: AgentName) -> bool:
-        """Withdraw the text of `ask`; False if it was already delivered, or there is none."""
+        """Withdraw the texts of `ask`; return False if one was delivered, or there are none."""
 
     def supplement(self, agent: AgentName, text: str, *, at_start: bool) -> bool:
         """Give the agent facts when its next session starts, or after its next tool call.
 
         With `at_start`, the agent gets the text when the next session starts; after a compaction or
         `/clear`, that is in the same process. The text is delivered at most once, and replaces an
-        earlier one that was not delivered. False if this CLI does not support it.
+        earlier text that was not delivered. Returns False if this CLI does not support such texts.
         """
 
     def withdraw_supplement(self, agent: AgentName) -> bool:
-        """Withdraw the text of `supplement`; False if it was delivered, or there is none."""
+        """Withdraw the text of `supplement`; return False if it was delivered, or there is none."""
 
     def permit_writing(self, agent: AgentName, path: Path) -> bool:
         """Let the agent write this one file without a dialog, in every permission mode.
 
-        Allows nothing else. Idempotent. False if this CLI does not support it.
+        Allows nothing else. Idempotent. Returns False if this CLI does not support such a
+        permission.
         """
 
     def forbid_writing(self, agent: AgentName) -> None:
@@ -275,20 +287,20 @@ class Runtime(Protocol):
     def hold_compaction(self, agent: AgentName) -> bool:
         """Delay the next compaction until `release_compaction`, for some seconds at most.
 
-        The compaction is never blocked, because the next request may not fit the window without it.
-        False if this CLI does not support it.
+        cockpit never blocks a compaction, because the next request may not fit the window without
+        it. Returns False if this CLI does not support the delay.
         """
 
     def release_compaction(self, agent: AgentName) -> bool:
-        """Let the compaction continue; False if none was delayed."""
+        """Let the delayed compaction continue; return False if none was delayed."""
 
     async def answer_aside(
         self, order: SessionOrder, program: Program, question: str, deadline: float
     ) -> Aside:
-        """Ask a copy of the session without tools; the session itself is not changed.
+        """Ask a copy of the session a question, without tools. The session itself is not changed.
 
-        Costs a request with the whole context. Raises `Failed`, and `NotNow` if this CLI does not
-        support it.
+        Costs a request with the whole context. `deadline` is a time limit in seconds. Raises
+        `Failed`, and `NotNow` if this CLI does not support copies of sessions.
         """
 
     def resumable(self, order: SessionOrder) -> None:

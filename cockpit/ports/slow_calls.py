@@ -1,7 +1,7 @@
 """Blocking calls that may never return, with a time limit.
 
 A path from an agent can be on a file system that hangs (FUSE, NFS, the files of a stopped process).
-A system call cannot be cancelled, so such a call is left on its own thread.
+A system call cannot be cancelled, so a call that hangs keeps its own thread.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ class SlowCalls(Protocol):
     async def each(self, calls: Mapping[K, Callable[[], T]]) -> dict[K, T | Exception]:
         """Run the calls in sequence; each key gets the result or the exception of its call.
 
-        If a call does not return in time, its key gets `NoAnswer`, and so do later calls of the
-        same key until the first call returns. The late result is then the answer to the next call
-        of this key. Other keys are not affected.
+        If a call does not return in time, its key gets `NoAnswer`, and so do later calls with the
+        same key until the first call returns. The late result is then the result of the next call
+        with this key. Other keys are not affected.
         """
         ...
 
     async def ask(self, key: Hashable, call: Callable[[], T], patience: float | None = None) -> T:
         """Run one call, with a time limit in seconds. Raises the call's exception, or `NoAnswer`.
 
-        The result of a late call is discarded; until the late call returns, its key gets
-        `NoAnswer`.
+        The result of a late call is discarded. Until that call returns, calls with the same key
+        raise `NoAnswer`.
         """
         ...

@@ -31,7 +31,8 @@ class GitFacts:
     status: tuple[str, ...] = ()
     """Lines of `git status --porcelain`, at most 200."""
     status_known: bool = True
-    """False if `git status` would have run a program from the repository's settings."""
+    """False if cockpit did not run `git status`, because git would have run a program that the
+    repository configures."""
     busy: str | None = None
     """A git operation in progress (`rebase`, `merge`, `index.lock 3 s old`), if any."""
     commits: tuple[Commit, ...] = ()
@@ -39,10 +40,10 @@ class GitFacts:
     upstream: str | None = None
     """The branch on the remote; None if there is none, or if HEAD is detached."""
     ahead: int | None = None
-    """Commits that the upstream branch does not have; None without one, or if it no longer exists.
-    """
+    """Number of commits that the upstream branch does not have; None without an upstream branch, or
+    if that no longer exists."""
     behind: int | None = None
-    """Commits that only the upstream branch has."""
+    """Number of commits that only the upstream branch has; None as for `ahead`."""
     committed: tuple[str, ...] = ()
     """Files that differ between the given commit and HEAD, relative to the top of the worktree,
     made safe to show; at most 200."""
@@ -79,7 +80,7 @@ class Diff:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """The data that cockpit stores about a worktree that it creates."""
+    """The data that cockpit stores about a worktree that cockpit creates."""
 
     agent: str
     job: str = ""
@@ -90,7 +91,7 @@ class Made:
     commit: str = ""
     """The commit that the worktree starts from."""
     ready: bool = False
-    """The worktree's setup succeeded, or there was none."""
+    """Whether the worktree's setup succeeded, or there was none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +101,9 @@ class Worktree:
     directory: Path
     branch: str
     created: bool
-    """False if the worktree already existed and was adopted."""
+    """Whether this call created the worktree; False for an existing worktree that was adopted."""
     new_branch: bool = False
-    """False if the branch already existed."""
+    """Whether this call created the branch; False for an existing branch."""
     made: Made | None = None
     """cockpit's data about the worktree; None if cockpit did not create the worktree."""
     unfiltered: tuple[str, ...] = ()
@@ -123,12 +124,12 @@ class Tree:
     made: Made | None = None
     """cockpit's data about the worktree; None if cockpit did not create the worktree."""
     lock: str | None = None
-    """The reason for a lock that is not cockpit's; None if there is no such lock."""
+    """The reason for another program's lock on the worktree; None without such a lock."""
     missing: bool = False
     """Whether the worktree's folder does not exist."""
     changed: int | None = 0
-    """Number of files that differ from the commit; None if git would run the repository's programs.
-    Without the worktree's folder: number of staged files."""
+    """Number of files that differ from the commit; None if git would have to run programs that the
+    repository configures. If `missing`: number of staged files."""
     overlooked: int = 0
     """Number of changed files that `git status` does not show (assume-unchanged, skip-worktree)."""
     untracked: int | None = 0
@@ -167,7 +168,7 @@ renamed."""
 class Worktrees(Protocol):
     """Git operations on worktrees.
 
-    They take no locks, and run no program that the repository's configuration names.
+    Queries take no locks. No operation runs a program that the repository configures.
     """
 
     async def facts(
@@ -219,12 +220,13 @@ class Worktrees(Protocol):
         """Return all linked worktrees; empty if there is no repository."""
 
     async def examine(self, tree: Tree) -> Tree:
-        """Return the worktree with the slow fields added: `inner` and the ignored files."""
+        """Return the worktree with the fields that take time: `inner` and the ignored files."""
 
     async def salvage(self, tree: Tree, left_out: tuple[str, ...] = ()) -> str | None:
-        """Save the commit and all uncommitted changes under one reference; change nothing else.
+        """Save the commit and all uncommitted changes under one git reference, and return its name.
 
-        Ignored files are saved too, except those in `left_out`. Raises `CockpitError`.
+        Ignored files are saved too, except those in `left_out`. Changes nothing else. None if there
+        is neither a commit nor a file. Raises `CockpitError`.
         """
 
     async def remove(
@@ -234,7 +236,7 @@ class Worktrees(Protocol):
         stays.
 
         The caller decides which worktrees may be removed. Raises `NotNow`, with the worktree still
-        in place, if it changed during the removal or there is an objection.
+        in place, if the worktree changed during the removal, or `objection` returns a reason.
         """
 
     async def keep(self, directory: Path, agent: str, label: str) -> str | None:
