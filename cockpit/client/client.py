@@ -20,22 +20,23 @@ from cockpit.wire.worktrees import WorktreeStatus
 
 
 class Client(Protocol):
-    """One or several supervisors. All errors are `CockpitError`s; a lost connection raises
-    `NoSupervisor`.
+    """A client of one or several supervisors. All errors are `CockpitError`s; a lost connection
+    raises `NoSupervisor`.
     """
 
     async def status(self) -> Status:
         """Return the current state of all agents."""
 
     def screen(self, name: str, history: int = 0) -> AsyncIterator[ScreenShot]:
-        """Yield an agent's pane each time it changes. The pane is captured only during this call.
+        """Yield an agent's pane each time the pane changes.
 
+        The supervisor captures the pane only during this call, with `history` lines of scrollback.
         Ends when the pane no longer exists. Raises `NoSuchAgent`, and `NotNow` if the agent
         has no pane.
         """
 
     async def ask(self, verb: Verb) -> Done:
-        """Send a request. Returns once the supervisor has done it or is doing it."""
+        """Send a request. Returns when the supervisor has completed or accepted the request."""
 
     async def document(self, handoff: str) -> str:
         """Return the text of a handoff's document, or of its draft.
@@ -57,17 +58,18 @@ class Client(Protocol):
     ) -> list[HistoryChain]:
         """Return the chains of `cockpit history --json`.
 
-        With `search`, only sessions whose document contains all words; `found` of a handoff is then
-        the matching line of its document.
+        With `search`, only sessions whose document contains all of its words; the `found` of a
+        handoff is then the matching line of the handoff's document.
         """
 
     async def history_page(
         self, limit: int, before: str | None = None, name: str | None = None
     ) -> HistoryPage:
-        """Return the newest `limit` handoffs, or those older than `before`, of one agent or all.
+        """Return a page of the newest `limit` handoffs, or of those older than `before`.
 
-        `before` is the `next` of the previous page; any other value raises `BadUsage`. With several
-        supervisors, each returns `limit` handoffs.
+        The handoffs are those of the agent `name`, or of all agents. `before` is the `next` of the
+        previous page; any other value raises `BadUsage`. With several supervisors, each returns
+        `limit` handoffs.
         """
 
     async def course(self, name: str) -> Course:
@@ -82,8 +84,8 @@ class Client(Protocol):
     async def worktrees(
         self, directory: str | None = None, *, sizes: bool = False
     ) -> list[WorktreeStatus]:
-        """Return the worktrees of all agents' repositories, and of the one that contains
-        `directory`; with `sizes` also their disk space, which can take half a minute.
+        """Return the worktrees of all agents' repositories, and of the repository that contains
+        `directory`. With `sizes`, also their disk space, which can take half a minute.
         """
 
     async def elsewhere(self) -> list[ElsewhereSession] | None:
@@ -94,11 +96,11 @@ class Client(Protocol):
 
 
 class Supervisor(Client, Protocol):
-    """One supervisor. Its events can be followed, because they are numbered."""
+    """A client of one supervisor, which can also follow the supervisor's events."""
 
     @property
     def remark(self) -> str:
-        """What the user should know about the connection; usually empty."""
+        """A message for the user about the connection; usually empty."""
 
     def watch(
         self, *, elsewhere: bool = False, day: bool = False, since: str | None = None
@@ -106,10 +108,10 @@ class Supervisor(Client, Protocol):
         """Yield a snapshot, then changes, until the supervisor ends (`NoSupervisor`).
 
         With `since`, the `position` of a line that was received earlier, yields `Resumed` instead
-        of the snapshot if the supervisor still knows what changed since then.
+        of the snapshot if the supervisor still has all changes since that line.
 
         With `elsewhere`, also yields the number of sessions that no cockpit started; with `day`,
-        what all agents cost today.
+        today's cost of all agents.
         """
 
     async def events(self, *, after: int = 0, limit: int = 200) -> list[Event]:

@@ -1,8 +1,8 @@
 """A connection to a supervisor: the local socket, or a byte stream to another machine.
 
 An `Address` opens connections; a `Connection` is used for one request. The caller passes the
-addresses of other machines: this module starts no process. Standard library and `core` only,
-because the fast path uses this module.
+addresses of other machines, so this module starts no process. Standard library and `core` only,
+because the commands that must start quickly use this module.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ class Address(Protocol):
 
     @property
     def remark(self) -> str:
-        """What the user should know about connections to this address; usually empty."""
+        """A message for the user about connections to this address; usually empty."""
 
     def dial(self) -> Connection:
-        """Return a new connection, which may still fail on first use. Does not block.
+        """Return a new connection, which can still fail when it is first used. Does not block.
 
         Raises `ProgramMissing` and `Failed` if the program that connects cannot be started.
         """

@@ -1,7 +1,7 @@
-"""One HTTP request on a unix socket, and its response, which is read in blocks.
+"""One HTTP request to a supervisor, and its response, which is read in blocks.
 
-Uses asyncio for the socket and h11 for the protocol; does not interpret requests. Each connection
-is used for one request: on a unix socket this costs under a millisecond and leaves no state.
+Uses asyncio for the connection and h11 for the protocol; does not interpret requests. Each request
+has a connection of its own: on a unix socket, connecting takes less than a millisecond.
 """
 
 from __future__ import annotations
@@ -26,20 +26,20 @@ _BLOCK = 65536
 _LONGEST_HEAD = 65536
 _HTTP = b"HTTP/1."
 _PIECES_AT_ONCE = 16
-"""Number of pieces of data from another machine after which other tasks get to run."""
+"""Number of pieces of data from another machine after which other tasks run."""
 
 
 class Allowance(Protocol):
-    """How much another machine may send. Each method raises the error if it sends more."""
+    """A limit on the data from another machine. Each method raises an error above the limit."""
 
     def spend(self, pieces: int, size: int = 0) -> None:
-        """Count pieces of data, and their bytes."""
+        """Count pieces of data that arrived, and their bytes."""
 
     def check_body(self, size: int) -> None:
-        """Check the size of a whole response."""
+        """Check the size of a whole response, in bytes."""
 
     def check_line(self, size: int, seconds: float, silence: float | None) -> None:
-        """Check the size of an unfinished line, and the time since it began."""
+        """Check the size of an unfinished line in bytes, and the seconds since the line began."""
 
 
 class Exchange:
@@ -53,20 +53,21 @@ class Exchange:
         self._writer = writer
         self._protocol = h11.Connection(h11.CLIENT, max_incomplete_event_size=_LONGEST_HEAD)
         self.longest_silence: float | None = None
-        """Seconds without data after which the connection is lost; None: no limit."""
+        """Seconds without data after which the connection counts as lost; None: no limit."""
         self._has_begun = False
         """Whether the response has begun."""
         self._noise = b""
-        """What arrived before it, such as the text of a shell's start-up file."""
+        """Bytes that arrived before the response, such as the output of a shell's start-up file."""
         self.allowance: Allowance | None = None
         """The limits for another machine; None for the local supervisor."""
         self._pieces = 0
 
     @classmethod
     async def open(cls, address: Path | Address, patience: float) -> Exchange:
-        """Open a connection, without sending a request; `patience` is in seconds.
+        """Open a connection, without sending a request.
 
-        Raises `NoSupervisor` when nothing listens.
+        `patience` is the time limit of the local socket, in seconds. Raises `NoSupervisor` when
+        nothing listens there, and the errors of `Address.dial`.
         """
         if not isinstance(address, Path):
             return await cls._open_remote(address)
@@ -140,7 +141,7 @@ class Exchange:
         return head
 
     async def body(self) -> bytes:
-        """Return the rest of the response."""
+        """Return the body of the response."""
         blocks, size = [], 0
         async for block in self.blocks():
             blocks.append(block)
@@ -210,7 +211,7 @@ class Exchange:
             await asyncio.sleep(0)
 
     async def _receive(self) -> bytes:
-        """Read the next block of the response; text before the response is skipped."""
+        """Return the next block of the response; text before the response is skipped."""
         while True:
             try:
                 async with asyncio.timeout(self.longest_silence):

@@ -1,7 +1,7 @@
 """Limits for the answers of another machine, which may send anything.
 
-If a host exceeds a limit, only the answers of that host are refused, with the reason. The limits
-are far above what a supervisor sends. The local supervisor is trusted and not limited.
+If a host exceeds a limit, cockpit refuses only the answers of that host, with the reason. The
+limits are far above the needs of a supervisor. The local supervisor is trusted and not limited.
 """
 
 from __future__ import annotations
@@ -40,16 +40,18 @@ MESSAGE_SIZE = 256 * 1024
 ANSWER_SIZE = 4 * 1024 * 1024
 """Maximum size of an answer about one agent, such as its pane or its facts."""
 LARGEST_NUMBER = 10**15
+"""Largest absolute value of a number in an answer."""
 PIECES, PIECES_A_SECOND = 10_000.0, 1_000.0
 """Maximum pieces of data (HTTP chunks and lines) at once, and per second on average.
 
 A host with 20 busy agents sends about 100 a second.
 """
 PENALTY_SECONDS = 60.0
-"""Seconds for which nothing is read from a host that sent too much."""
+"""Seconds for which cockpit reads nothing from a host that sent too much."""
 BYTES, BYTES_A_SECOND = 8.0 * BODY_BYTES, 4.0 * 1024 * 1024
+"""Maximum bytes at once, and per second on average."""
 SLOWEST_BYTES_A_SECOND = 500.0
-"""A line that arrives more slowly than this is refused, after the usual time limit for silence."""
+"""Minimum speed of a line; the time limit for silence is added to the time for the line."""
 INVALID_LINES = 100
 """Maximum number of unreadable lines in a stream."""
 
@@ -57,7 +59,7 @@ Answer = TypeVar("Answer")
 
 
 class Allowance:
-    """How much one host may send. Refills with time, also across connections."""
+    """A limit on the data from one host. Refills with time, and is shared by all connections."""
 
     def __init__(self, host: str) -> None:
         self._host = host
@@ -72,22 +74,22 @@ class Allowance:
         if self._pieces < 0 or self._bytes < 0:
             self._fill()
             if self._pieces < 0 or self._bytes < 0:
-                # Otherwise the host would be read again as soon as the allowance has refilled a
+                # Without this penalty, reading would go on as soon as the allowance has refilled a
                 # little.
                 self._pieces = min(self._pieces, -PENALTY_SECONDS * PIECES_A_SECOND)
-                raise refused(self._host, "It sends more data than this program accepts.")
+                raise refused(self._host, "The host sends more data than cockpit accepts.")
 
     def check_body(self, size: int) -> None:
         """Raise `Failed` if a response is too large."""
         if size > BODY_BYTES:
-            raise refused(self._host, f"Its response has more than {BODY_BYTES >> 20} MB.")
+            raise refused(self._host, f"The response has more than {BODY_BYTES >> 20} MB.")
 
     def check_line(self, size: int, seconds: float, silence: float | None) -> None:
         """Raise `Failed` for a line that is too long, or that arrives too slowly."""
         if size > LINE_BYTES:
-            raise refused(self._host, f"It sent a line of more than {LINE_BYTES >> 20} MB.")
+            raise refused(self._host, f"The host sent a line of more than {LINE_BYTES >> 20} MB.")
         if silence is not None and seconds > silence + size / SLOWEST_BYTES_A_SECOND:
-            raise refused(self._host, f"It sent no complete message in {seconds:.0f} s.")
+            raise refused(self._host, f"The host sent no complete message in {seconds:.0f} s.")
 
     def _fill(self) -> None:
         now = monotonic()
@@ -104,7 +106,10 @@ class ForeignAnswers:
         self.allowance = Allowance(host)
 
     def status(self, status: Status) -> Status:
-        """Raise `Failed` for invalid names, too many agents, or values that are too large."""
+        """Return the status.
+
+        Raises `Failed` for invalid names, too many agents, or values that are too large.
+        """
         self.count("agents", len(status.agents), MOST_AGENTS)
         for agent in status.agents:
             self.agent(agent)
@@ -112,7 +117,7 @@ class ForeignAnswers:
         return status
 
     def line(self, line: WatchLine) -> WatchLine:
-        """Check one line of an event stream like `status`."""
+        """Return one line of an event stream. Raises `Failed` as `status` does."""
         match line:
             case Snapshot():
                 self.status(line.status)
@@ -153,7 +158,7 @@ class ForeignAnswers:
         return name
 
     def chains(self, chains: list[HistoryChain]) -> list[HistoryChain]:
-        """Check the names of agents and the ids of handoffs in the history."""
+        """Return the history. Raises `Failed` for an invalid agent name or handoff id."""
         for chain in chains:
             self.name(chain.agent)
             for session in chain.sessions:
@@ -165,7 +170,7 @@ class ForeignAnswers:
         return chains
 
     def worktrees(self, trees: list[WorktreeStatus]) -> list[WorktreeStatus]:
-        """Check the names of agents in the list of worktrees."""
+        """Return the worktrees. Raises `Failed` for an invalid agent name."""
         for tree in trees:
             if tree.agent is not None:
                 self.name(tree.agent)
@@ -174,7 +179,7 @@ class ForeignAnswers:
     def count(self, what: str, count: int, most: int) -> None:
         """Raise `Failed` if a host sent more than `most` objects of this kind."""
         if count > most:
-            raise self._refused(f"It sent {count:,} {what}; at most {most:,} are read.")
+            raise self._refused(f"The host sent {count:,} {what}; cockpit reads at most {most:,}.")
 
     def answer(self, answer: Answer) -> Answer:
         """Return the answer about one agent. Raises `Failed` if it is too large."""
@@ -182,21 +187,21 @@ class ForeignAnswers:
         return answer
 
     def large_answer(self, answer: Answer) -> Answer:
-        """Return an answer that has no limit besides that of a whole response."""
+        """Return an answer that can be as large as a whole response. Raises `Failed` above that."""
         self._check_size(answer, BODY_BYTES)
         return answer
 
     def _check_size(self, message: object, most: int) -> None:
         try:
             if _size(message) > most:
-                raise self._refused(f"It sent a message of more than {most >> 10} KB.")
+                raise self._refused(f"The host sent a message of more than {most >> 10} KB.")
         except OverflowError as error:
             raise self._refused(str(error)) from None
 
     def invalid_lines(self, count: int) -> None:
         """Raise `Failed` if too many lines cannot be read."""
         if count > INVALID_LINES:
-            raise self._refused("It sends messages that cannot be read.")
+            raise self._refused("The host sends messages that cockpit cannot read.")
 
     def _refused(self, why: str) -> CockpitError:
         return refused(self._host, why)
@@ -208,12 +213,15 @@ def refused(host: str, why: str) -> CockpitError:
     return Failed(
         f"Refused the answer of {name}",
         why,
-        f"Check what runs there: cockpit doctor --host {name}",
+        f"Check which program answers there: cockpit doctor --host {name}",
     )
 
 
 def _size(value: object) -> int:
-    """Return the approximate size. Raises `OverflowError` for a number that is too large."""
+    """Return the size of a parsed value, in the unit of `MESSAGE_SIZE`.
+
+    Raises `OverflowError` for a number above `LARGEST_NUMBER`.
+    """
     kind = type(value)
     if kind is str:
         return len(value)  # type: ignore[arg-type]
@@ -221,7 +229,7 @@ def _size(value: object) -> int:
         return 1
     if kind is int or kind is float:
         if not -LARGEST_NUMBER <= value <= LARGEST_NUMBER:  # type: ignore[operator]
-            raise OverflowError("It sent a number that is too large.")
+            raise OverflowError("The host sent a number that is too large.")
         return 8
     if isinstance(value, dict):
         return sum(_size(key) + _size(item) for key, item in value.items())

@@ -1,6 +1,6 @@
 """Check the status of another machine before a command prints it.
 
-The command line prints the local supervisor's JSON as it is, because importing its models would be
+The command line prints the local supervisor's JSON unchanged, because importing the models would be
 slow. Another machine may send anything.
 """
 
@@ -23,8 +23,8 @@ def checked_status(answer: bytes, host: str) -> dict[str, Any]:
 def checked_changes(lines: Iterable[bytes], host: str) -> Iterator[dict[str, Any]]:
     """Yield each line of an event stream as plain JSON.
 
-    Skips lines of a kind that this version does not know. Raises `Failed` for a status that is not
-    valid, and for too many lines that cannot be read.
+    Skips lines of a kind that this version does not know. Raises `Failed` for an invalid status,
+    and for too many lines that cannot be read.
     """
     stream = WatchLines(ForeignAnswers(host))
     for line in lines:

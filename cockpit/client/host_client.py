@@ -1,7 +1,8 @@
 """A supervisor on another machine, with the host's name before each agent and handoff.
 
-In responses, agents become `host/name` and handoffs `host/id`; in requests the host's name is
-removed. Paths, branches and session ids are unchanged, because they are only valid on that machine.
+In responses, agents become `host/name`, and handoffs and sessions that cockpit did not start become
+`host/id`; requests remove the host's name. Paths, branches and other session ids are unchanged,
+because they are only valid on that machine.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ starts with `/`."""
 
 
 class HostClient:
-    """A `Supervisor` on another machine. `host` is the user's name for it."""
+    """A client of the supervisor on another machine. `host` is the user's name for the machine."""
 
     def __init__(self, host: str, client: Supervisor) -> None:
         self.host = host
@@ -129,7 +130,7 @@ class HostClient:
         return [self._tree(tree) for tree in trees]
 
     async def elsewhere(self) -> list[ElsewhereSession] | None:
-        """Return the sessions, with the host's name before each id, to route requests."""
+        """Return the sessions, with the host's name before each id."""
         sessions = await self._client.elsewhere()
         if sessions is None:
             return None
@@ -158,7 +159,7 @@ class HostClient:
             update={
                 "host": self.host,
                 "agents": [self._agent(agent) for agent in status.agents],
-                "held": [one.model_copy(update={"host": self.host}) for one in status.held],
+                "held": [held.model_copy(update={"host": self.host}) for held in status.held],
             }
         )
 
@@ -217,7 +218,10 @@ class HostClient:
         return agent.model_copy(update={"name": name, "handoff": handoff, "last_request": last})
 
     def _event(self, event: Event) -> Event:
-        """Add the host's name to the agent and to the text, which may be shown alone."""
+        """Return the event with the host's name before the agent and before the text.
+
+        The screen can show the text without the agent.
+        """
         agent = event.agent and self._full_name(event.agent)
         return event.model_copy(update={"agent": agent, "text": f"{self.host}: {event.text}"})
 

@@ -1,9 +1,9 @@
 """The client of a running supervisor: HTTP/1.1 and JSON, over a unix socket or another connection.
 
-This module has the client's paths of all verbs and views. The client keeps no connection or state
-between calls, so a restarted supervisor can answer the next call. Callers retry if needed. Each
-request has a connection of its own on a unix socket, so h11 on asyncio streams suffices; a client
-with a connection pool, such as httpx, would only add to the start-up time.
+This module has the paths of all verbs and views. The client keeps no connection or state between
+calls, so a restarted supervisor can answer the next call. Callers retry if needed. Each request has
+a connection of its own, so h11 on asyncio streams suffices; a client with a connection pool, such
+as httpx, would only add to the start-up time.
 """
 
 from __future__ import annotations
@@ -43,12 +43,13 @@ for a session's copy to write a document."""
 PAGE_JOBS = 100
 """Jobs per request when reading the whole history."""
 MISSED_BEATS = 3
+"""Number of missing keepalive messages after which the connection counts as lost."""
 MOST_PAGES = 1000
 """Maximum number of pages of history that are read from another machine."""
 
 
 def in_path(name: str) -> str:
-    """Quote a name for a URL path. Text that is not UTF-8 then matches no name."""
+    """Return a name quoted for a URL path. A name that is not UTF-8 then matches no agent."""
     return quote(name, safe="", errors="replace")
 
 
@@ -68,11 +69,11 @@ class HttpClient:
     """A client of one supervisor. All errors are `CockpitError`s."""
 
     def __init__(self, address: Path | Address, host: str | None = None, beat: int = 0) -> None:
-        """`host` is our name for another machine, which calls itself local.
+        """`host` is the user's name for another machine, whose supervisor calls itself `local`.
 
         With a `beat`, in seconds, the supervisor sends a keepalive message when it has nothing else
-        to send. After three missing messages the connection is treated as lost, because a
-        connection to another machine can break silently.
+        to send. After `MISSED_BEATS` missing messages the connection counts as lost, because a
+        connection to another machine can break without an error.
         """
         self.address = address
         self.host = host
@@ -114,7 +115,7 @@ class HttpClient:
             yield message
 
     async def screen(self, name: str, history: int = 0) -> AsyncIterator[ScreenShot]:
-        """Yield an agent's pane each time it changes, until the pane no longer exists.
+        """Yield an agent's pane each time the pane changes, until the pane no longer exists.
 
         Each capture includes `history` lines of scrollback.
         """
@@ -123,7 +124,7 @@ class HttpClient:
             yield self._checked(parsed(ScreenShot.model_validate_json, line))
 
     async def ask(self, verb: Verb) -> Done:
-        """Send a request. Returns once the supervisor has done it or is doing it.
+        """Send a request. Returns when the supervisor has completed or accepted the request.
 
         Raises `BadUsage` for a path or text that is not UTF-8.
         """
@@ -188,7 +189,7 @@ class HttpClient:
     ) -> list[HistoryChain]:
         """Return the chains of `cockpit history --json`, of one agent or all.
 
-        With `search`, only sessions whose document contains all words.
+        With `search`, only sessions whose document contains all of its words.
         """
         if search is not None:
             matches = await self._history(name=name, search=search)
@@ -212,7 +213,7 @@ class HttpClient:
     async def history_page(
         self, limit: int, before: str | None = None, name: str | None = None
     ) -> HistoryPage:
-        """Return the newest `limit` handoffs, or those older than `before`."""
+        """Return a page of the newest `limit` handoffs, or of those older than `before`."""
         answer = await self._history(name=name, handoffs=limit, before=before)
         page = parsed(_page, answer)
         self._named_chains(page.chains)
@@ -243,8 +244,8 @@ class HttpClient:
     async def worktrees(
         self, directory: str | None = None, *, sizes: bool = False
     ) -> list[WorktreeStatus]:
-        """Return the worktrees of all agents' repositories, and of the one that contains
-        `directory`; with `sizes` also their disk space, which can take half a minute.
+        """Return the worktrees of all agents' repositories, and of the repository that contains
+        `directory`. With `sizes`, also their disk space, which can take half a minute.
         """
         asked = {} if directory is None else {"directory": directory}
         asked |= {"sizes": "1"} if sizes else {}
@@ -267,11 +268,14 @@ class HttpClient:
         return chains if self._foreign is None else self._foreign.chains(chains)
 
     def _checked(self, answer: Parsed) -> Parsed:
-        """Return the answer. Raises `Failed` if another machine sent more than it may."""
+        """Return the answer. Raises `Failed` if an answer of another machine is too large."""
         return answer if self._foreign is None else self._foreign.answer(answer)
 
     def _numbers_checked(self, answer: Parsed) -> Parsed:
-        """Check an answer that can be as large as a whole response."""
+        """Return an answer that can be as large as a whole response.
+
+        Raises `Failed` if another machine sent a number that is too large.
+        """
         return answer if self._foreign is None else self._foreign.large_answer(answer)
 
     def _named(self, status: Status) -> Status:

@@ -1,8 +1,8 @@
 """Several supervisors as one client: the local one, and one for each other host.
 
-Names include their host (`host/name`), so each request goes to one supervisor. If a request goes to
-all supervisors, the result leaves out those that fail; `without` has the reasons for the history.
-`JoinedClient` cannot follow events: follow each of its `members` separately.
+A name contains its host (`host/name`), so a request with a name goes to one supervisor. If a
+request goes to all supervisors, the result leaves out those that fail; for the history, `without`
+has the errors. `JoinedClient` cannot follow events: follow each of its `members` separately.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class JoinedClient:
         self._remote = {other.host: other for other in remote}
         self._without: dict[str, CockpitError] = {}
         self.twins: frozenset[str] = frozenset()
-        """Hosts that lead to the supervisor of another host, and are not asked what all are."""
+        """Hosts that lead to the supervisor of another host; requests to all hosts skip these."""
 
     @property
     def without(self) -> Mapping[str, CockpitError]:
-        """Why the history of a host is missing, by host: from the last time that it was needed."""
+        """The error of the last history request, by host; hosts that answered are left out."""
         members = self.members
         return {host: error for host, error in self._without.items() if host in members}
 
@@ -60,7 +60,7 @@ class JoinedClient:
         return answers.get(LOCAL, Status()).model_copy(
             update={
                 "agents": [agent for answer in answers.values() for agent in answer.agents],
-                "held": [one for each in answers.values() for one in each.held],
+                "held": [held for answer in answers.values() for held in answer.held],
             }
         )
 
@@ -68,7 +68,10 @@ class JoinedClient:
         return self._client_of(name).screen(name, history)
 
     async def ask(self, verb: Verb) -> Done:
-        """Send a request to the host in its name. Raises `BadUsage` for an unknown host."""
+        """Send a request to the host that the request names, or else to the local supervisor.
+
+        Raises `BadUsage` for an unknown host.
+        """
         named = (getattr(verb, field, None) for field in ("name", "tree", "session"))
         return await self._client_of(next(filter(None, named), "")).ask(verb)
 
@@ -84,7 +87,7 @@ class JoinedClient:
     async def history(
         self, name: str | None = None, search: str | None = None
     ) -> list[HistoryChain]:
-        """Return all chains; `host` is set on those from other machines."""
+        """Return the chains of one agent or of all hosts; `host` is set on those of other machines."""
         if name is not None:
             return await self._client_of(name).history(name, search)
         answers = await self._ask_members(
@@ -95,9 +98,9 @@ class JoinedClient:
     async def history_page(
         self, limit: int, before: str | None = None, name: str | None = None
     ) -> HistoryPage:
-        """Return one page of each host, merged; the cursor lists every host that has older entries.
+        """Return one page of each host, merged; the cursor lists every host with older handoffs.
 
-        A host that does not answer stays in the cursor, and is asked again with the next page.
+        A host that does not answer stays in the cursor, so the next request includes that host.
         """
         if name is not None:
             return await self._client_of(name).history_page(limit, before, name)
@@ -135,12 +138,13 @@ class JoinedClient:
         def question(client: Client) -> Awaitable[list[WorktreeStatus]]:
             return client.worktrees(directory if client is self._local else None, sizes=sizes)
 
-        return [tree for each in (await self._all(question)).values() for tree in each]
+        answers = await self._all(question)
+        return [tree for trees in answers.values() for tree in trees]
 
     async def elsewhere(self) -> list[ElsewhereSession] | None:
         """Return the sessions of every host that answers; None if `[elsewhere] show` is off."""
         answers = (await self._all(lambda client: client.elsewhere())).values()
-        if all(each is None for each in answers):
+        if all(answer is None for answer in answers):
             return None
         return [session for answer in answers for session in answer or ()]
 
@@ -148,7 +152,7 @@ class JoinedClient:
         return await self._client_of(name).diff(name, of_job=of_job)
 
     def _client_of(self, name: str) -> Client:
-        # Anything that starts with a slash is a path on this machine.
+        # A name that starts with a slash is a path on this machine.
         host = host_and_name(name)[0] or LOCAL
         client = self.members.get(host)
         if client is None:
@@ -156,7 +160,7 @@ class JoinedClient:
             raise BadUsage(
                 f"No host named {quoted(host)} is configured",
                 f"Known: {known}.",
-                hint="Add it to cockpit.toml as a [[hosts]] table.",
+                hint="Add the host to cockpit.toml as a [[hosts]] table.",
             )
         return client
 
@@ -171,9 +175,9 @@ class JoinedClient:
     ) -> dict[str, Answer]:
         """Return the results by host; hosts that fail are left out.
 
-        Hosts that are known to be unreachable are skipped. If no host answers, raises the error of
-        the local supervisor. `failures` is updated with the errors of the hosts, also of those that
-        were skipped.
+        Skips hosts that are known to be unreachable. If no host answers, raises the error of the
+        local supervisor. Updates `failures` with the errors of the hosts, skipped ones included,
+        and removes the errors of hosts that answered.
         """
         failures = {} if failures is None else failures
         wanted = {
@@ -203,7 +207,7 @@ class JoinedClient:
 
 
 def _cursors(cursor: str) -> dict[str, str | None]:
-    """Return the cursor of each host. Raises `BadUsage` for a cursor of another origin."""
+    """Return the cursor of each host, from the `next` of a merged page. Raises `BadUsage`."""
     try:
         cursors = json.loads(cursor)
     except ValueError:

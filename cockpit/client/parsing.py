@@ -40,10 +40,10 @@ class WatchLines:
         self._invalid = 0
 
     def parse(self, line: bytes) -> WatchLine | None:
-        """Return the message; None for a kind that this version does not know.
+        """Return the message; None for a message that this version cannot parse.
 
-        Raises `Failed` for an invalid snapshot, because nothing can be shown without it, and if
-        another machine sends too many lines that cannot be read.
+        Raises `Failed` for an invalid snapshot, because nothing can be shown without a snapshot,
+        and if another machine sends too many lines that cannot be read.
         """
         try:
             message = _watch_line.validate_json(line)
@@ -58,5 +58,5 @@ class WatchLines:
 
 
 def _is_snapshot(line: bytes) -> bool:
-    """Return whether a line that cannot be parsed was to be the whole status."""
+    """Return whether a line has the type of a `Snapshot`. The line need not be valid."""
     return b'"type":"snapshot"' in line[:100].replace(b" ", b"")

@@ -1,7 +1,7 @@
 """One raw request to the supervisor's socket, for commands that must start quickly.
 
 Imports only small modules of the standard library, because `cockpit status` and `cockpit attach` do
-not load click, pydantic or asyncio. The verbs and models are in `http.py`. Uses HTTP/1.0, so that
+not load click, pydantic or asyncio. All other commands use `http.py`. Uses HTTP/1.0, so that
 responses are never chunked.
 """
 
@@ -26,14 +26,14 @@ _LONGEST_HEAD = 65536
 _LONGEST_BODY = 64 * 1024 * 1024
 """Maximum bytes of a response, or of a line of a stream: another machine may send data forever."""
 _SLOWEST = 6.0
-"""How many times `patience` a whole response may take."""
+"""Maximum duration of a whole response, as a multiple of `patience`."""
 _SLOWEST_HEAD, _SLOWEST_LINE = 2.0, 2.0
-"""How many times `patience` the start of a response may take, and `silence` a line of a stream:
-another machine may send a byte from time to time."""
+"""Maximum duration of a response's start, as a multiple of `patience`, and of a stream's line, as a
+multiple of `silence`. Without these limits, a machine that sends single bytes would never end."""
 
 
 class _TooLong(Exception):
-    """The answer exceeds a limit."""
+    """The response, or a line of a stream, is too long."""
 
 
 def fetch(
@@ -86,7 +86,7 @@ def lines(
         begun = monotonic()
         while True:
             *whole, held = held.split(b"\n")
-            yield from (one for one in whole if one.strip())
+            yield from (line for line in whole if line.strip())
             if whole:
                 begun = monotonic()
             block = connection.channel.recv(_BLOCK)
@@ -108,7 +108,7 @@ def lines(
 
 
 def connect(path: Path, patience: float = 10.0) -> socket.socket:
-    """Return a connection to the supervisor's socket, for a caller with its own protocol."""
+    """Return a connected socket to the supervisor, for a caller with another protocol."""
     return connect_to(path, patience).channel
 
 
@@ -149,7 +149,7 @@ def _head(connection: Connection, received: bytearray, until: float) -> tuple[by
     """Return the status line with the headers, and the part of the body read with them.
 
     Skips text before the status line, which a shell's start-up file may print on another machine.
-    `received` takes all bytes that arrive.
+    Adds all bytes that arrive to `received`.
     """
     while True:
         block = connection.channel.recv(_BLOCK)
@@ -168,7 +168,7 @@ def _head(connection: Connection, received: bytearray, until: float) -> tuple[by
 
 
 def _noise(received: bytearray) -> bytes:
-    """Return what arrived instead of a response; empty if a response has begun."""
+    """Return the bytes that arrived instead of a response; empty if a response has begun."""
     return b"" if _HTTP in received else bytes(received)
 
 
@@ -191,8 +191,8 @@ def _refused(address: Path | Address) -> Failed:
     )
     return Failed(
         f"Refused an answer{where} that is too long",
-        "It does not come from a supervisor.",
-        f"Check what runs there: cockpit doctor{options}",
+        "A supervisor's answers are shorter.",
+        f"Check which program answers there: cockpit doctor{options}",
     )
 
 

@@ -1,6 +1,6 @@
 """Convert the supervisor's responses back into errors.
 
-Standard library and `core` only: the fast path uses this module.
+Standard library and `core` only, because the commands that must start quickly use this module.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ def _unexplained(status: int) -> CockpitError:
     if status in (404, 405, 501):
         return NotNow(
             "The running supervisor does not support this",
-            f"Its response has the status {status}.",
-            "It may be an older version. Run: cockpit doctor",
+            f"The response has the status {status}.",
+            "The supervisor may be an older version. Run: cockpit doctor",
         )
     return Failed(
         "The supervisor failed to handle this request",
-        f"Its response has the status {status} and no reason.",
-        "See its log, in the state folder that `cockpit doctor` prints.",
+        f"The response has the status {status} and no reason.",
+        "See the supervisor's log, in the state folder that `cockpit doctor` prints.",
     )
 
 
@@ -81,5 +81,5 @@ def lost(socket: Path | str) -> NoSupervisor:
     return NoSupervisor(
         "Lost connection to the supervisor",
         f"The connection to {socket} ended in the middle of a response.",
-        "Start it again with: cockpit up",
+        "Restart the supervisor: cockpit up",
     )

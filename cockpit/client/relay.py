@@ -15,6 +15,8 @@ from cockpit.client.http import REMOVAL_SECONDS, STATE_SECONDS
 
 @dataclass(frozen=True, slots=True)
 class RelayedAnswer:
+    """The supervisor's response, unchanged."""
+
     status: int
     headers: Mapping[str, str]
     """Header names are in lower case."""
@@ -32,13 +34,13 @@ class Relay:
     async def ask(
         self, method: str, target: str, headers: Mapping[str, str], body: bytes
     ) -> AsyncIterator[RelayedAnswer]:
-        """Send a request; the response is read inside the block.
+        """Send a request. Read the response's body inside the `async with` block.
 
         Raises `NoSupervisor`, and `BadUsage` for an invalid HTTP request.
         """
         exchange = await Exchange.open(self._address, STATE_SECONDS)
         try:
-            # No time limit: a verb is answered when it is done, which can take any time.
+            # The longest time limit of all verbs, because the relay does not know the verb.
             patience = REMOVAL_SECONDS
             try:
                 async with asyncio.timeout(patience):

@@ -1,8 +1,8 @@
 """Explain why nothing listens on a local supervisor's socket.
 
 Either no supervisor is running, or a supervisor holds the lock of the state folder and is
-unreachable. Standard library, `core` and `config.paths` only, because the fast path uses this
-module.
+unreachable. Standard library, `core` and `config.paths` only, because the commands that must start
+quickly use this module.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cockpit.core.errors import NoSupervisor
 
 
 def no_listener(socket: Path) -> NoSupervisor:
-    """Return the error when nothing listens on the socket; `Unreachable` if its lock is held."""
+    """Return the error when nothing listens on the socket; `Unreachable` if the lock is held."""
     places = Places.of(os.environ)
     if places.socket == socket and (pid := lock_holder(places.lease)) is not None:
         return unreachable(socket, pid)
@@ -29,8 +29,9 @@ def lock_holder(lease: Path) -> int | None:
     """Return the pid that holds the supervisor's lock; None if no process does, or if unknown.
 
     On Linux, reads the kernel's list of locks. On other systems, tries to take the lock, which
-    holds it for a moment: a supervisor that starts in that moment refuses to run. So the lock is
-    only tried while the process whose pid is in the file exists, which is almost always the holder.
+    holds the lock for a moment: a supervisor that starts in that moment refuses to run. So the
+    lock is tried only if a process with the pid in the file exists, which is almost always the
+    holder.
     """
     try:
         handle = os.open(lease, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -71,7 +72,6 @@ def _is_held(pid: int, handle: int) -> bool:
 def _is_listed(pid: int, inode: int) -> bool:
     locks = Path("/proc/locks").read_text().splitlines()
     # 1: FLOCK  ADVISORY  WRITE 359 00:13:11691 0 EOF
-    held = (line.split()[1:6] for line in locks)
+    entries = (line.split()[1:6] for line in locks)
     wanted = ["FLOCK", "ADVISORY", "WRITE", str(pid)]
-    same = (one for one in held if one[:4] == wanted and one[4].endswith(f":{inode}"))
-    return any(same)
+    return any(entry[:4] == wanted and entry[4].endswith(f":{inode}") for entry in entries)

@@ -21,9 +21,10 @@ ANSWERS = {
     "resume": "cockpit start {name} --resume",
     "usage_limit": "cockpit handoff {name} --to CLI, or wait for the reset",
 }
-"""The command that answers each kind of need. All other kinds are answered in the agent's pane, or
-as dialogs."""
+"""The command that answers each kind of need. The user answers all other kinds in the agent's pane,
+and dialogs also with `cockpit answer`."""
 DIALOGS = ("permission", "question")
+"""Kinds of needs that are dialogs in the agent's pane."""
 
 
 class Verdict(StrEnum):
@@ -40,7 +41,8 @@ class Wait:
 
     goal: Goal
     handoffs: int = 0
-    """The agent's confirmed handoffs when the wait began. The state `handoff` needs one more."""
+    """Number of the agent's confirmed handoffs when the wait began. The goal `handoff` needs one
+    more."""
 
     def verdict(self, row: AgentStatus) -> Verdict | None:
         """Return why the wait is over; None while the agent can still reach the state."""
@@ -69,7 +71,7 @@ def _has_failed(row: AgentStatus, needs: Needs) -> bool:
 
 
 def answer_command(row: AgentStatus, needs: Needs) -> str:
-    """Return the command with which the user answers an agent's need."""
+    """Return the command with which the user can answer an agent's need."""
     command = ANSWERS.get(needs.kind, "cockpit attach {name}")
     if needs.kind in DIALOGS and needs.answerable:
         command = "cockpit answer {name}"

@@ -86,20 +86,20 @@ def hostile(own_home: Path) -> Callable[[str], RemoteHost]:
 STREAMS: dict[str, tuple[str, str]] = {
     "a line without an end": (
         "say(STREAM)\nwhile True: chunk(b'x' * 60000)",
-        "It sent a line of more than 8 MB.",
+        "The host sent a line of more than 8 MB.",
     ),
     "a line of single characters": (
         "say(STREAM)\nwhile True: say(b'1\\r\\nx\\r\\n' * 10000)",
-        "It sends more data than this program accepts.",
+        "The host sends more data than cockpit accepts.",
     ),
     "events without an end": (
         f"say(STREAM); chunk({snapshot(agent())!r})\n"
         f"while True: chunk({line('agent', agent=agent())!r} * 100)",
-        "It sends more data than this program accepts.",
+        "The host sends more data than cockpit accepts.",
     ),
     "interim responses without an end": (
         "while True: say(b'HTTP/1.1 100 Continue\\r\\n\\r\\n' * 1000)",
-        "It sends more data than this program accepts.",
+        "The host sends more data than cockpit accepts.",
     ),
     "a header without an end": (
         "say(OK + b'X: ')\nwhile True: say(b'x' * 60000)",
@@ -111,7 +111,7 @@ STREAMS: dict[str, tuple[str, str]] = {
     ),
     "lines that are no JSON": (
         "say(STREAM)\nwhile True: chunk(b'<html>\\n' * 10)",
-        "It sends messages that cannot be read.",
+        "The host sends messages that cockpit cannot read.",
     ),
     "a snapshot of other types": (
         f"say(STREAM); chunk({snapshot(agent(state=7))!r})\nos.read(0, 1)",
@@ -165,18 +165,18 @@ STREAMS: dict[str, tuple[str, str]] = {
     "a number without an end": (
         f"say(STREAM); chunk({snapshot(agent(context={'tokens': NUMBER, 'window': 9}))!r})\n"
         "os.read(0, 1)",
-        "It sent a number that is too large.",
+        "The host sent a number that is too large.",
     ),
     "too many agents": (
         f"say(STREAM); chunk({snapshot(*(agent(f'a{n}') for n in range(1001)))!r})\nos.read(0, 1)",
-        "It sent 1,001 agents; at most 1,000 are read.",
+        "The host sent 1,001 agents; cockpit reads at most 1,000.",
     ),
     "a note of a megabyte": (
         "import json\nmade = json.loads("
         + repr(snapshot(agent()).decode())
         + ")\nmade['status']['agents'][0]['note'] = 'x' * 1000000\n"
         "say(STREAM); chunk(json.dumps(made).encode() + b'\\n')\nos.read(0, 1)",
-        "It sent a message of more than 256 KB.",
+        "The host sent a message of more than 256 KB.",
     ),
 }  # fmt: skip
 """Programs, and the reason on the host's row."""
@@ -269,14 +269,14 @@ def test_a_drip_is_cut(hostile: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
     with pytest.raises(Failed) as caught:
         asyncio.run(watched())
-    assert "It sent no complete message in" in caught.value.detail
+    assert "The host sent no complete message in" in caught.value.detail
 
 
 def test_an_endless_body_is_cut(hostile: Any) -> None:
     program = "say(STREAM)\nwhile True: chunk(b' ' * 60000)"
     with pytest.raises(Failed) as caught:
         asyncio.run(HttpClient(hostile(program), "gpu1").status())
-    assert caught.value.detail == "Its response has more than 16 MB."
+    assert caught.value.detail == "The response has more than 16 MB."
     assert "cockpit doctor --host gpu1" in caught.value.hint
 
 
@@ -354,14 +354,14 @@ def test_the_quick_commands_have_limits_too(
         raw_request.fetch(hostile(RAW[attack]), "/v1/status")
     with pytest.raises(Failed, match="Refused an answer of gpu1 that is too long") as caught:
         list(raw_request.lines(hostile(RAW[attack]), "/v1/watch"))
-    assert caught.value.hint == "Check what runs there: cockpit doctor --host gpu1"
+    assert caught.value.hint == "Check which program answers there: cockpit doctor --host gpu1"
 
 
 def test_a_command_that_reads_a_hosts_stream_names_the_host() -> None:
     unreadable = [b"{}"] * (foreign_answers.INVALID_LINES + 1)
     with pytest.raises(Failed, match="Refused the answer of gpu1") as caught:
         list(checked_changes(unreadable, "gpu1"))
-    assert caught.value.hint == "Check what runs there: cockpit doctor --host gpu1"
+    assert caught.value.hint == "Check which program answers there: cockpit doctor --host gpu1"
 
 
 def test_a_length_that_is_no_number_is_ignored(hostile: Any) -> None:
