@@ -1,1 +1,1 @@
-"""Clients of the supervisor: over its socket, and several supervisors as one."""
+"""Clients of one supervisor, and of several supervisors as one."""

@@ -1,7 +1,7 @@
 """The interfaces that screens and commands use.
 
-`http.py` implements one supervisor, `host_client.py` adds the host's name to agents' names, and
-`joined_client.py` combines several supervisors.
+`http.py` implements the client of one supervisor, `host_client.py` adds the host's name to agents'
+names, and `joined_client.py` combines several supervisors.
 """
 
 from __future__ import annotations
@@ -115,4 +115,4 @@ class Supervisor(Client, Protocol):
         """
 
     async def events(self, *, after: int = 0, limit: int = 200) -> list[Event]:
-        """Return the events with an id above `after`, oldest first; for 0, the newest ones."""
+        """Return the events with an id above `after`, oldest first; for 0, the newest events."""

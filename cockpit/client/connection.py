@@ -34,7 +34,7 @@ class Connection(Protocol):
         """Return the error for a response that did not arrive within this number of seconds."""
 
     def end(self) -> None:
-        """Close the connection and end everything that belongs to it. Idempotent."""
+        """Close the connection, and end a process that only this connection uses. Idempotent."""
 
 
 class Address(Protocol):

@@ -68,7 +68,7 @@ class Allowance:
         self._filled_at = monotonic()
 
     def spend(self, pieces: int, size: int = 0) -> None:
-        """Count received data. Raises `Failed` if it is more than a host may send."""
+        """Count received data. Raises `Failed` if the host has sent more than the limit."""
         self._pieces -= pieces
         self._bytes -= size
         if self._pieces < 0 or self._bytes < 0:
@@ -182,7 +182,7 @@ class ForeignAnswers:
             raise self._refused(f"The host sent {count:,} {what}; cockpit reads at most {most:,}.")
 
     def answer(self, answer: Answer) -> Answer:
-        """Return the answer about one agent. Raises `Failed` if it is too large."""
+        """Return the answer about one agent. Raises `Failed` if the answer is too large."""
         self._check_size(answer, ANSWER_SIZE)
         return answer
 

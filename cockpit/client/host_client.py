@@ -164,7 +164,10 @@ class HostClient:
         )
 
     def _count(self, line: WatchLine, names: set[str]) -> None:
-        """Add the line's agents to `names`. Raises `Failed` if there are too many."""
+        """Add the line's agents to `names`, and remove forgotten ones.
+
+        Raises `Failed` if `names` then has too many names.
+        """
         match line:
             case Snapshot() | Resumed():
                 names.update(agent.name for agent in line.status.agents)

@@ -143,7 +143,7 @@ class HttpClient:
         return self._checked(parsed(Done.model_validate_json, answer))
 
     async def events(self, *, after: int = 0, limit: int = 200) -> list[Event]:
-        """Return the events with an id above `after`, oldest first; for 0, the newest ones."""
+        """Return the events with an id above `after`, oldest first; for 0, the newest events."""
         query = urlencode({"after": after, "limit": limit})
         lines = (await self._get(f"/v1/events?{query}")).splitlines()
         if self._foreign is not None:

@@ -1,4 +1,4 @@
-"""Several supervisors as one client: the local one, and one for each other host.
+"""A client of several supervisors: the local supervisor, and the supervisor of each other host.
 
 A name contains its host (`host/name`), so a request with a name goes to one supervisor. If a
 request goes to all supervisors, the result leaves out those that fail; for the history, `without`
@@ -51,7 +51,7 @@ class JoinedClient:
         return {LOCAL: self._local, **self._remote}
 
     def set_hosts(self, remote: Sequence[HostClient]) -> None:
-        """Replace the remote hosts; requests in progress continue with the old ones."""
+        """Replace the remote hosts; requests in progress continue with the old hosts."""
         self._remote = {other.host: other for other in remote}
 
     async def status(self) -> Status:
@@ -87,7 +87,7 @@ class JoinedClient:
     async def history(
         self, name: str | None = None, search: str | None = None
     ) -> list[HistoryChain]:
-        """Return the chains of one agent or of all hosts; `host` is set on those of other machines."""
+        """Return the chains of one agent, or of all hosts. `host` is set for other machines."""
         if name is not None:
             return await self._client_of(name).history(name, search)
         answers = await self._ask_members(

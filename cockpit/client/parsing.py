@@ -18,7 +18,7 @@ _watch_line: TypeAdapter[WatchLine] = TypeAdapter(Annotated[WatchLine, Field(dis
 
 
 def parsed(parse: Callable[[Any], Parsed], answer: Any) -> Parsed:
-    """Parse a supervisor's response. Raises `Failed` for an invalid one."""
+    """Parse a supervisor's response. Raises `Failed` for an invalid response."""
     try:
         return parse(answer)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:

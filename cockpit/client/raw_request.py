@@ -1,7 +1,7 @@
 """One raw request to the supervisor's socket, for commands that must start quickly.
 
 Imports only small modules of the standard library, because `cockpit status` and `cockpit attach` do
-not load click, pydantic or asyncio. All other commands use `http.py`. Uses HTTP/1.0, so that
+not load click, pydantic or asyncio. Other commands use `http.py`. Uses HTTP/1.0, so that
 responses are never chunked.
 """
 

@@ -144,8 +144,7 @@ OLD_NAMES: tuple[OldName, ...] = (
 thresholds, the lower one wins."""
 
 _BARE_HOMES = ("", "context.", "handoff.")
-"""Other tables in which an alias is accepted: the agent's table, and some of its current
-sub-tables."""
+"""Key prefixes in an agent's table under which the last part of an alias is accepted too."""
 
 
 def with_current_names(file: ConfigFile) -> tuple[ConfigFile, dict[str, Any], tuple[str, ...]]:
@@ -196,7 +195,10 @@ class _Renaming:
     def _found(
         self, table: Mapping[str, Any], homes: tuple[str, ...]
     ) -> Iterator[tuple[OldName, KeyPath]]:
-        """Yield every alias in a table: in its original table, or directly in an agent's table."""
+        """Yield each alias in a table with the alias's key path there.
+
+        `homes` are key prefixes, as in `_BARE_HOMES`.
+        """
         for old in OLD_NAMES:
             places = {tuple(old.key.split("."))}
             leaf = old.key.rsplit(".", 1)[-1]

@@ -60,8 +60,8 @@ def _without(text: str, path: Path) -> str:
 def _with_comment(bare: str, text: str, path: Path, comment: str) -> str:
     """Return `bare` with the comment of the removed key on the line where the key was.
 
-    `bare` is the text without the key. If it differs from `text` above that line, it is returned
-    unchanged.
+    `bare` is the text without the key. If the lines above the key differ in `bare` and `text`,
+    returns `bare` unchanged.
     """
     line = lines_of(text).exactly(path)
     before, after = text.splitlines(True), bare.splitlines(True)

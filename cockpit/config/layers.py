@@ -107,7 +107,10 @@ class _Merge:
         self.agents[name] = (origin, merge_tables(self.whole.get("defaults", {}), agent))
 
     def add_environment(self, environment: Mapping[str, str]) -> None:
-        """Add `COCKPIT_THEME` and similar variables, which apply to one terminal."""
+        """Add the settings of the screen from the environment (`COCKPIT_THEME`, …).
+
+        These apply to one terminal. Raises `BadUsage` for an invalid value.
+        """
         for key in CockpitSettings.model_fields:
             if value := environment.get(f"COCKPIT_{key.upper()}"):
                 try:

@@ -103,7 +103,7 @@ class Loaded:
         return self.origins.get(name)
 
     def check_runtime(self, name: str) -> None:
-        """Raise `BadUsage` if there is no runtime of that name."""
+        """Raise `BadUsage` if no runtime has this name."""
         check_runtime_name(
             name, self.settings.runtimes, lambda problem, hint: BadUsage(problem, "", hint)
         )

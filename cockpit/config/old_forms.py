@@ -44,7 +44,7 @@ def with_current_formats(table: dict[str, Any], scope: KeyPath) -> Iterator[Foun
 
 
 def vector(command: str) -> list[str]:
-    """Split a command line into an argument vector; one with shell syntax is passed to `sh -c`.
+    """Split a command line into arguments; for one with shell syntax, return `sh -c` and the line.
 
     Raises `ValueError` for an unclosed quote.
     """

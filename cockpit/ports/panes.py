@@ -72,7 +72,7 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Pane:
-    """One pane at the time it was listed."""
+    """One pane, at the time of the listing."""
 
     id: PaneId
     label: str
@@ -100,7 +100,7 @@ class Screen:
 
 
 class Panes(Protocol):
-    """Panes on a private server. Every call has a time limit and raises `PanesSilent` after it."""
+    """Panes on a private server. Every call raises `PanesSilent` when its time limit is over."""
 
     async def start_server(self) -> int:
         """Start the server if it is not running; return its pid. Idempotent."""

@@ -195,7 +195,7 @@ class Runtime(Protocol):
         """Read the settings of automatic compaction, as the CLI does when it starts."""
 
     def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
-        """Return the CLI's status of this process; None if there is no status file."""
+        """Return the status of this process from the CLI's status file; None without a file."""
 
     def open_session(self, pid: int, environment: Mapping[str, str]) -> SessionId | None:
         """Return the CLI's only session that this process or a child of it has open.

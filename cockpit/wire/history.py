@@ -47,7 +47,7 @@ class HistoryHandoff(Wire):
     own_copy: str | None = Field(default=None, validation_alias="copy", serialization_alias="copy")
     writer: str | None = None
     tokens_before: int | None = None
-    """Tokens in the old session's context when it was ended."""
+    """Tokens in the old session's context when cockpit ended the session."""
     tokens_after: int | None = None
     """Tokens in the new session's context at its first reply."""
     document_bytes: int | None = None

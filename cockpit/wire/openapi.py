@@ -1,7 +1,8 @@
 """Build the OpenAPI 3.1 description of the API from the models of `wire`.
 
-`GET /openapi.json` and `cockpit api schema` return this description. The descriptions of fields are
-the docstrings below them, which are read from the source because only this module needs them.
+`GET /openapi.json` and `cockpit api schema` return this description. The description of a field is
+the docstring below the field. Docstrings are read from the source, because only this module needs
+the docstrings of fields.
 """
 
 from __future__ import annotations

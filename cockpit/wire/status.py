@@ -115,11 +115,11 @@ class HandoffStatus(Wire):
     host: str | None = None
     """The machine on which the job continues, by the user's name for it; null for this machine."""
     snoozed_until: str | None = None
-    """When the user is asked again; null if the question is not snoozed, or snoozed until a number
-    of tokens."""
+    """When cockpit asks again; null if the question is not snoozed, or snoozed until a number of
+    tokens."""
     snoozed_until_tokens: int | None = None
-    """The tokens of context at which the user is asked again; null if the question is not snoozed,
-    or snoozed for a time."""
+    """The tokens of context at which cockpit asks again; null if the question is not snoozed, or
+    snoozed for a time."""
 
 
 class BackgroundStatus(Wire):

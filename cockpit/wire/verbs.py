@@ -259,7 +259,7 @@ class Adopt(Verb):
 class WatchSession(Verb):
     """Notify the user when the context of a session that cockpit did not start passes `act`.
 
-    The session itself is only read. It is watched until its process ends, even after `/clear`.
+    cockpit only reads the session, until the session's process ends, even after `/clear`.
     """
 
     verb: ClassVar[str] = "watch_session"
@@ -276,7 +276,7 @@ class WatchSession(Verb):
 class DocumentSession(Verb):
     """Let a copy of a session that cockpit did not start write the session's handoff document.
 
-    The session itself is only read. The response is sent when the document is written.
+    cockpit only reads the session itself. The response is sent when the document is written.
     """
 
     verb: ClassVar[str] = "document_session"
