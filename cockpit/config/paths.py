@@ -36,8 +36,8 @@ class Places:
     runtime: Path
     """Folder for sockets. Mode 0700."""
     home: Path | None = None
-    """`COCKPIT_HOME`, if the variable is set; the three folders above then depend on it, and panes
-    get the variable. Else None."""
+    """The value of `COCKPIT_HOME`, which then determines the folders above, and is passed to panes;
+    None if the variable is not set."""
     runtime_from: str = "COCKPIT_HOME"
     """Name of the environment variable that determines the length of socket paths."""
 
@@ -156,7 +156,7 @@ class Places:
         Folders that already exist get this mode too. `COCKPIT_HOME` itself is not changed, because
         it may have other uses. Raises `BadUsage` for socket paths that are too long. Raises
         `Failed` for a folder that is a link, belongs to another user, or is not a folder, and for a
-        `COCKPIT_HOME` that others can write: others could read or change cockpit's files.
+        `COCKPIT_HOME` that others can write: they could read or change cockpit's files.
         """
         self.check_sockets()
         self.check_home()

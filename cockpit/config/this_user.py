@@ -12,7 +12,7 @@ from cockpit.core.actors import actor_name
 
 @cache
 def this_user() -> str:
-    """Return the user of this process and its machine, such as `ana@laptop`."""
+    """Return the names of this process's user and machine, such as `ana@laptop`."""
     try:
         login = pwd.getpwuid(os.getuid()).pw_name
     except KeyError:  # a container can run a uid that has no name

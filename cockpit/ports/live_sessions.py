@@ -21,7 +21,7 @@ class Obstacle:
     reason: str
     """The reason, as a sentence."""
     remedy: str
-    """What the user must do before an agent can reopen the session, as a clause."""
+    """The user's step before an agent can reopen the session, as a clause."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ class WatchQuery(Query):
     alive."""
     elsewhere: Flag = "0"
     """`1`: also send the number of sessions that cockpit did not start, and again when the number
-    changes. This reads no transcripts."""
+    changes. Counting reads no transcripts."""
     day: Flag = "0"
     """`1`: also send today's cost of all agents and the day's budget, when one of them changes."""
     since: str = ""
