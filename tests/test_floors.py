@@ -37,7 +37,7 @@ MAY_IMPORT = {
 ROOMS = {
     "supervisor": (
         "events", "lifetime", "loops", "dependencies", "agents", "outbound", "sessions", "handoff",
-        "view", "observe", "history", "api", "process_ends", "restoration", "reactions",
+        "observe", "history", "view", "api", "process_ends", "restoration", "reactions",
         "supervisor", "serving", "main",
     ),
     "adapters": (
@@ -249,6 +249,14 @@ PLANTED = {
     "supervisor/sessions/a.py": (
         "from cockpit.supervisor.handoff.engine import Engine\n",
         "sessions must not import handoff, which is above it",
+    ),
+    "supervisor/observe/c.py": (
+        "from cockpit.supervisor.view.rows import row\n",
+        "observe must not import view, which is above it",
+    ),
+    "supervisor/history/d.py": (
+        "from cockpit.supervisor.view.rows import row\n",
+        "history must not import view, which is above it",
     ),
     "supervisor/handoff/b.py": (
         "from typing import TYPE_CHECKING\n"

@@ -5,9 +5,12 @@ An unknown value is null, never 0. Fields may be added; none is renamed.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
+
+if TYPE_CHECKING:
+    from cockpit.core.bands import Marks
 
 State = Literal[
     "starting",
@@ -74,6 +77,18 @@ class MarksStatus(Wire):
     warn: int | None = None
     act: int | None = None
     force: int | None = None
+
+    @classmethod
+    def of(cls, marks: Marks | None) -> MarksStatus:
+        """Return these thresholds; all null for None."""
+        if marks is None:
+            return cls()
+        return cls(
+            notice=marks.notice.tokens,
+            warn=marks.warn.tokens,
+            act=marks.act.tokens,
+            force=marks.force.tokens,
+        )
 
 
 class ContextStatus(Wire):

@@ -26,7 +26,6 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.session_runtime import runtime_of
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.history.past_records import LARGEST, PastRecords
-from cockpit.supervisor.view.rows import marks_status
 from cockpit.wire.course import Course, CoursePoint, Stretch
 from cockpit.wire.status import MarksStatus
 
@@ -138,7 +137,7 @@ def _read(
         "window": window.tokens,
         "compacts_at": compacts_at,
         "compacts_at_source": known_by,
-        "marks": marks_status(marks) if marks else MarksStatus(),
+        "marks": MarksStatus.of(marks),
         "points": [
             CoursePoint(
                 point.call, point.tokens, point.kind, point.at.timestamp() if point.at else None

@@ -16,9 +16,9 @@ from cockpit.core.events import AgentNeedsYou, Need, RunCompleted
 from cockpit.core.ids import SessionId
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.latches import DONE_REPORTED
+from cockpit.supervisor.agents.needs import need
+from cockpit.supervisor.agents.shown_state import state
 from cockpit.supervisor.dependencies import Dependencies
-from cockpit.supervisor.view.needs import need
-from cockpit.supervisor.view.rows import state
 from cockpit.wire.status import NeedKind, Needs
 
 _log = logging.getLogger(__name__)

@@ -23,8 +23,8 @@ from cockpit.supervisor.sessions.adoptable import check_adoptable
 from cockpit.supervisor.sessions.elsewhere import OtherSessions
 from cockpit.supervisor.sessions.filling import filling
 from cockpit.supervisor.sessions.transcript_end import TranscriptEnd
-from cockpit.supervisor.view.rows import LONGEST_ASKED, marks_status, shown_goal
-from cockpit.wire.status import ContextStatus, ElsewhereSession
+from cockpit.supervisor.view.rows import LONGEST_ASKED, shown_goal
+from cockpit.wire.status import ContextStatus, ElsewhereSession, MarksStatus
 
 COUNT_SECONDS = 5.0
 """Minimum seconds between two counts of the sessions. CLIs rewrite status files several times a
@@ -240,7 +240,7 @@ class ElsewhereRows:
             age_seconds=round(max(0.0, now - replied), 1) if replied is not None else None,
             compacts_at=usage.compacts_at,
             compacts_at_source="formula" if usage.compacts_at else None,
-            marks=marks_status(usage.marks),
+            marks=MarksStatus.of(usage.marks),
         )
 
 

@@ -15,9 +15,10 @@ from contextlib import suppress
 from cockpit.core.safetext import safe_line
 from cockpit.ports.clock import Clock
 from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.needs import need
+from cockpit.supervisor.agents.shown_state import state
 from cockpit.supervisor.events import EventLog, Listener
-from cockpit.supervisor.view.needs import need
-from cockpit.supervisor.view.rows import row, state
+from cockpit.supervisor.view.rows import row
 from cockpit.wire.status import AgentStatus, State
 from cockpit.wire.stream import AgentChanged, AgentForgotten
 

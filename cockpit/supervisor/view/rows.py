@@ -1,6 +1,5 @@
 """Build an agent's row: its state and numbers, as in `wire.status`. Pure.
 
-If several states apply, the row has the first of needs_you, handing_off, starting, working, idle.
 Unknown values are null. `needs` builds the reasons why the user must act, `notes` the remarks.
 """
 
@@ -29,14 +28,14 @@ from cockpit.core.safetext import safe_line
 from cockpit.core.timestamps import rfc3339
 from cockpit.core.token_counts import token_count
 from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.needs import heard_at, need, phase_since
 from cockpit.supervisor.agents.predicates import (
-    awaits_first_prompt,
     chain_cost,
     configured_successor,
     is_job_done,
     is_over_budget,
 )
-from cockpit.supervisor.view.needs import heard_at, need, phase_since
+from cockpit.supervisor.agents.shown_state import is_ending, state
 from cockpit.supervisor.view.notes import note, warning
 from cockpit.wire.status import (
     AgentStatus,
@@ -45,9 +44,7 @@ from cockpit.wire.status import (
     HandoffStatus,
     LastRequest,
     MarksStatus,
-    Needs,
     RateLimitStatus,
-    State,
 )
 
 LONGEST_GOAL = 200
@@ -75,7 +72,7 @@ def row(
         state=state(agent, needs),
         needs=needs,
         pane=agent.record.pane,
-        pid=agent.process.pid if agent.process and (agent.alive or _is_ending(agent)) else None,
+        pid=agent.process.pid if agent.process and (agent.alive or is_ending(agent)) else None,
         directory=str(agent.directory),
         configured_directory=agent.record.directory,
         goal=goal(agent),
@@ -152,47 +149,6 @@ def shown_goal(asked: str) -> str:
     return safe_line(Redactor().redact(asked).text, LONGEST_GOAL)
 
 
-def state(agent: Agent, needs: Needs | None) -> State:
-    """Return the agent's state; `needs` is the result of `need` for the agent."""
-    if needs is not None:
-        return "needs_you"
-    # While the user has postponed a question, the agent has its normal state.
-    if agent.handoff and not isinstance(agent.handoff.state, Asked | Reviewing | Ended):
-        return "handing_off"
-    if agent.start.setup:
-        return "starting"
-    if agent.record.session is None and agent.process is None:
-        return "stopped"
-    if not agent.alive and not _is_ending(agent):
-        return "exited" if agent.record.wanted else "stopped"
-    return _state_of_running(agent)
-
-
-def _is_ending(agent: Agent) -> bool:
-    """Return whether the process has ended by itself, and cockpit is still finding out how.
-
-    Until the exit status is known, the row does not change.
-    """
-    return agent.exit is not None and agent.exit.pending and agent.record.wanted
-
-
-def _state_of_running(agent: Agent) -> State:
-    conduct = agent.session_state.conduct
-    if not agent.has_readings:
-        return "working"
-    if conduct.turn is Turn.WORKING:
-        return "working"
-    if conduct.turn is Turn.IDLE:
-        if awaits_first_prompt(agent) and not agent.session_state.replied:
-            return "starting"
-        return "done" if is_job_done(agent) else "idle"
-    return (
-        "starting"
-        if agent.session_state.began_at is not None and not agent.session_state.replied
-        else "unknown"
-    )
-
-
 def context(agent: Agent, now: float) -> ContextStatus:
     gauge, meter = agent.session_state.gauge, agent.session_state.reading.meter
     if not agent.has_readings:
@@ -212,7 +168,7 @@ def context(agent: Agent, now: float) -> ContextStatus:
         compacts_at_source=known_by if shown_window else None,
         tokens_per_turn=meter.tokens_per_turn,
         turns_left=_turns_left(agent, marks, compacts_at),
-        marks=marks_status(marks) if shown_window else MarksStatus(),
+        marks=MarksStatus.of(marks) if shown_window else MarksStatus(),
         tool_calls=agent.tool_calls if reading.tokens is None else None,
         trend=list(meter.trend),
     )
@@ -232,18 +188,6 @@ def background(agent: Agent) -> list[BackgroundStatus]:
         )
         for task in agent.session_state.background[:20]
     ]
-
-
-def marks_status(marks: Marks | None) -> MarksStatus:
-    """Return the thresholds of the bands for the agent's row."""
-    if marks is None:
-        return MarksStatus()
-    return MarksStatus(
-        notice=marks.notice.tokens,
-        warn=marks.warn.tokens,
-        act=marks.act.tokens,
-        force=marks.force.tokens,
-    )
 
 
 def _turns_left(agent: Agent, marks: Marks | None, compacts_at: int | None) -> int | None:

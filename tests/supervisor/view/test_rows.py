@@ -42,13 +42,14 @@ from cockpit.ports.processes import ProcessId
 from cockpit.ports.records import AgentRecord, JobRecord
 from cockpit.ports.runtimes import Report
 from cockpit.supervisor.agents.agent import Agent, Exit
+from cockpit.supervisor.agents.needs import need
 from cockpit.supervisor.agents.predicates import chain_cost, has_marker
+from cockpit.supervisor.agents.shown_state import state
 from cockpit.supervisor.api.verbs.handoff import interruption_clause
 from cockpit.supervisor.events import EventLog
-from cockpit.supervisor.view.needs import need
 from cockpit.supervisor.view.notes import note
 from cockpit.supervisor.view.publisher import KEPT_REMOVALS, RowPublisher
-from cockpit.supervisor.view.rows import exit_code, row, state
+from cockpit.supervisor.view.rows import exit_code, row
 
 SEALED = Document("/w/handoff.md", "ab" * 32, "agent")
 PLAN = Plan("threshold", ask=True, review=True, successors=())
