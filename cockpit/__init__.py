@@ -1,5 +1,5 @@
-"""Run many coding agents in one terminal, and hand each job to a new session before its context
-fills.
+"""Run many coding agents in one terminal, and hand each job to a new session before the context
+is full.
 """
 
 __version__ = "0.1.0"
