@@ -1,8 +1,9 @@
 """`cockpit move`: continue an agent's job on another machine.
 
-This command sends requests to both supervisors, which do not know each other. Ends no session until
-the new one has replied. A failure before that removes what arrived, and refuses the handoff. If
-this command is killed, the handoff stays in phase `moving`, and the same command continues it.
+This command sends requests to both supervisors, which do not know each other. The old session ends
+only after the new session has replied. A failure before that removes what arrived, and refuses the
+handoff. If this command is killed, the handoff stays in phase `moving`. To continue, run the same
+command again.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from cockpit.cli.options import common_options, with_common_options
 Examples:
   cockpit move api --to gpu1 --dry-run       show what is moved and what stays
   cockpit move api --to gpu1                 you review the document first
-  cockpit move api --to gpu1 --yes           approve the document of the agent at once
+  cockpit move api --to gpu1 --yes           approve without your review
   cockpit move gpu1/api --to local           back to this machine
   cockpit move api --to gpu1 --runtime codex --directory /home/me/project
 
@@ -33,7 +34,9 @@ cockpit worktrees remove NAME. If the command is interrupted, run it again."""
 )
 @with_common_options
 @click.argument("name", shell_complete=agent_names)
-@click.option("--to", "to", metavar="HOST", required=True, help="A host of [[hosts]], or local.")
+@click.option(
+    "--to", "to", metavar="HOST", required=True, help="Name of a host in [[hosts]], or local."
+)
 @click.option(
     "--directory",
     metavar="DIR",
@@ -59,9 +62,13 @@ cockpit worktrees remove NAME. If the command is interrupted, run it again."""
     type=click.FloatRange(1, 86_400),
     default=300.0,
     show_default=True,
-    help="How long to wait for the first reply of the new session.",
+    help="Maximum time to wait for the first reply of the new session.",
 )
-@click.option("--dry-run", is_flag=True, help="Check everything and show it; change nothing.")
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Check both machines and show what would be moved; change nothing.",
+)
 def move(
     name: str,
     to: str,
@@ -75,8 +82,8 @@ def move(
 ) -> int:
     """Move an agent's job to another machine.
 
-    Hands off the job to a new session on that machine, in a worktree with the same files. NAME
-    may be on another host: HOST/NAME.
+    Hands off the job to a new session on that machine, in a worktree with the same files. For
+    an agent on another host, NAME is HOST/NAME.
     """
     import asyncio
 
@@ -103,7 +110,7 @@ def move(
         raise BadUsage(
             "--directory must be an absolute path on the other machine",
             "A relative path would be resolved on this machine.",
-            f"Pass the whole path on {target.shown}, from /.",
+            f"Pass the absolute path on {target.shown}.",
         )
     wanted = Wanted(
         name=agent_name(bare),
@@ -130,9 +137,9 @@ Example:
   cockpit move-step     run by cockpit move on each of the two machines""",
 )
 def move_step() -> int:
-    """Perform one step of a move; for cockpit itself.
+    """Perform one step of a move; only for cockpit itself.
 
-    The request is on stdin, the answer on stdout.
+    Reads the request from stdin, and prints the answer on stdout.
     """
     from cockpit.cli.move_steps import run_step
 

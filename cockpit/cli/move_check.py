@@ -25,7 +25,7 @@ ALIVE = frozenset({"starting", "working", "idle", "needs_you", "handing_off", "d
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What the user asked for."""
+    """The user's choices for a move, from the command line."""
 
     name: AgentName
     new_name: AgentName
@@ -34,11 +34,12 @@ class Wanted:
     runtime: str | None
     yes: bool
     seconds: float
+    """Maximum seconds to wait for the first reply of the new session."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What the checks found on both machines."""
+    """The results of the checks on both machines."""
 
     row: AgentStatus
     here: Description
@@ -73,7 +74,7 @@ class MoveCheck:
             raise Failed(
                 f"{self.source.shown} reported a directory outside the worktree",
                 safe_line(str(inside), 200),
-                f"Check where it works: {self.source.by_hand('status', row.name)}",
+                f"Check the agent's directory: {self.source.by_hand('status', row.name)}",
             )
         branch = wanted.branch or here.branch
         if not branch:
@@ -82,7 +83,7 @@ class MoveCheck:
                 "HEAD is detached.",
                 "Choose a branch for the other machine: --branch NAME",
             )
-        # The supervisor is asked first, because its error explains best why a host is unreachable.
+        # Ask the supervisor first: its error best explains why a host is unreachable.
         before = await row_of(self.target, wanted.new_name)
         ident = row.handoff.id if row.handoff is not None and row.handoff.host else None
         there = await self._inspect(
@@ -141,7 +142,10 @@ class MoveCheck:
             )
 
     def _check_free(self, before: AgentStatus | None) -> None:
-        """A name is free if that machine never started its agent, or has moved it away."""
+        """Raise `NotNow` if the new name is taken on the target.
+
+        A name is free if the agent `before` was never started, or if its job was moved away.
+        """
         if before is None or before.session_id is None:
             return
         if not before.moved_away:
@@ -155,13 +159,13 @@ class MoveCheck:
         if version != __version__:
             raise NotNow(
                 f"{machine.shown} has another version of cockpit",
-                f"There {safe_line(version, 40)}, here {__version__}.",
+                f"Version there: {safe_line(version, 40)}; version here: {__version__}.",
                 upgrade_step(machine.host.name if machine.host else None, version),
             )
 
     @property
     def label(self) -> str:
-        """The target's name for the rows of the source."""
+        """The target's name in the source's list of agents."""
         if self.target.host is not None:
             return self.target.name
         node = re.sub(r"[^a-z0-9._-]+", "-", platform.node().lower()).lstrip("._-")[:32]
@@ -174,12 +178,12 @@ class MoveCheck:
         files = counted(here.uncommitted, "uncommitted file")
         say(f"  moved: the handoff document, the commits of {checked.branch}, {files}")
         _print_staying("ignored", here.ignored)
-        _print_staying("whose names suggest secrets", here.secret)
-        _print_staying("git does not store them", here.unstored)
+        _print_staying("names suggest secrets", here.secret)
+        _print_staying("not stored by git", here.unstored)
         if here.lfs:
             say(
-                f"  Git LFS: {counted(here.lfs, 'file')} as in the worktree; for other versions of "
-                "them: git lfs push --all REMOTE"
+                f"  Git LFS: {counted(here.lfs, 'file')} moved as in the worktree; to move other "
+                "versions: git lfs push --all REMOTE"
             )
 
     async def again(self, checked: Checked) -> Checked:
@@ -204,7 +208,7 @@ class MoveCheck:
 
 
 async def row_of(machine: Machine, name: str) -> AgentStatus | None:
-    """Return the agent's current status; None if there is none of that name."""
+    """Return the agent's current status; None if no agent has that name."""
     status = await machine.client.status()
     return next((row for row in status.agents if row.name == name), None)
 
@@ -221,10 +225,12 @@ def _print_staying(what: str, stays: Staying) -> None:
 
 
 def upgrade_step(host: str | None, version: str) -> str:
-    """Return how to get both machines to one version; `host` has this one, None: this machine's
-    supervisor."""
+    """Return the next step to get the same version of cockpit on both machines.
+
+    `version` is that of `host`, or of this machine's supervisor if `host` is None.
+    """
     if host is None:
         return "Restart the supervisor; agents keep running: cockpit restart"
     if numbers(version) > numbers(__version__):
         return "Upgrade cockpit on this machine; agents keep running."
-    return f"Upgrade it; agents keep running: cockpit hosts install {host}"
+    return f"Upgrade {host}; agents keep running: cockpit hosts install {host}"

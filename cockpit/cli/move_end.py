@@ -1,6 +1,6 @@
-"""End a move: end the old session once the new one has replied, or take back what arrived.
+"""End a move: end the old session once the new one has replied, or remove what arrived.
 
-Never ends both sessions, and never lets both continue. If it is not known what a machine did, ends
+Never ends both sessions, and never lets both continue. If the answer of a machine was lost, ends
 neither session, and prints the commands for both choices.
 """
 
@@ -27,7 +27,7 @@ class Stranded(Failed):
 
 
 class MoveEnd:
-    """The end of one move."""
+    """Ends the old session of one move, or undoes the move."""
 
     def __init__(self, source: Machine, target: Machine, wanted: Wanted) -> None:
         self.source = source
@@ -37,8 +37,8 @@ class MoveEnd:
     async def end_old(self, handoff: str) -> None:
         """Ask the source to end the old session.
 
-        Raises the source's refusal, or `Stranded` if its answer was lost and it is not known
-        whether the session ends; then neither session may be ended.
+        Raises the source's refusal. Raises `Stranded` if the answer was lost and the source cannot
+        say whether the session has ended; then neither session may be ended.
         """
         try:
             await self.source.client.ask(Moved(name=self.wanted.name, handoff=handoff))
@@ -85,8 +85,8 @@ class MoveEnd:
     async def take_back(self, handoff: str, why: str, *, refuse: bool = True) -> None:
         """End the new session, undo what arrived, and let the old session continue.
 
-        Raises `Stranded` if the other machine does not answer. The other machine may be running a
-        session, so the old session waits.
+        Raises `Stranded` if the other machine does not answer. The old session then waits, because
+        the other machine may be running the new session.
         """
         say(f"Undoing the move: {safe_line(why, 300)}")
         try:
@@ -144,5 +144,5 @@ class MoveEnd:
 
 
 def works_in(row: AgentStatus, folder: str) -> bool:
-    """Return whether the agent works in that worktree."""
+    """Return whether the agent's directory is in this folder."""
     return Path(row.directory).is_relative_to(folder)

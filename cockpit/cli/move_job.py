@@ -2,7 +2,7 @@
 
 The checks are in `move_check`, the end is in `move_end`. The supervisors do not know each other:
 this module sends requests to both, and runs `cockpit move-step` on each for the work with git. The
-handoff waits in `Moving`, before any process is ended; the verb `moved` ends the old session.
+handoff waits in phase `moving` before any process is ended; the verb `moved` ends the old session.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from cockpit.wire.verbs import Approve, Continue, Handoff, Moved
 
 MOST_DOCUMENTS = 50
 YOU_REVIEW = "you review the document before the session ends"
-"""What the supervisor says; it does not know of `--yes`."""
+"""Part of the supervisor's message. With `--yes`, which the supervisor does not know, `NO_REVIEW`
+replaces this part."""
 NO_REVIEW = "a document without problems is approved"
 
 
@@ -44,7 +45,7 @@ class Job:
     # Checks
 
     async def show(self) -> int:
-        """Check everything, and print what would happen."""
+        """Check both machines, print what would be moved, and return 0."""
         checked = await self._checks.check()
         self._checks.print(checked)
         say("Nothing was changed.")
@@ -67,7 +68,7 @@ class Job:
     # The handoff
 
     async def _handed_off(self, checked: Checked) -> str:
-        """Begin the handoff, and wait until only the old session has to end; return its id."""
+        """Begin or continue the handoff, and wait for phase `moving`; return the handoff's id."""
         row, wanted = checked.row, self.wanted
         if row.handoff is None:
             asked = Handoff(name=wanted.name, host=self._checks.label, to=wanted.runtime)
@@ -84,22 +85,22 @@ class Job:
                 raise NotNow(
                     f"The handoff of {wanted.name} ended before anything was moved",
                     "It was refused or cancelled; the session continues.",
-                    f"See: {self.source.by_hand('history', wanted.name)}",
+                    f"See its outcome: {self.source.by_hand('history', wanted.name)}",
                 )
             if handoff.phase == "moving":
                 return ident
             if handoff.phase != shown:
                 shown = handoff.phase
-                await self._tell_phase(ident, shown)
+                await self._report_phase(ident, shown)
             await asyncio.sleep(LOOK)
 
-    async def _tell_phase(self, ident: str, phase: str) -> None:
+    async def _report_phase(self, ident: str, phase: str) -> None:
         if phase != "review":
             say(f"{self.wanted.name}: {phase}")
             return
         if self.wanted.yes:
             text = await self.source.client.document(ident)
-            problems = [one.text for one in document.validate(text)]
+            problems = [problem.text for problem in document.validate(text)]
             if not problems:
                 await self.source.client.ask(Approve(name=self.wanted.name, handoff=ident))
                 return
@@ -138,7 +139,7 @@ class Job:
         return await self._done(handoff)
 
     async def _continues(self, checked: Checked, handoff: str, record: Arrival) -> bool:
-        """Finish an earlier attempt whose new session has already replied."""
+        """Finish an earlier attempt and return True, if its new session has already replied."""
         row = await row_of(self.target, self.wanted.new_name)
         if row is None or row.state not in ALIVE or not works_in(row, record.folder):
             return False
@@ -191,14 +192,14 @@ class Job:
         return self.source.name if self.source.host is not None else platform.node()
 
     async def _chain(self, handoff: str) -> HistoryChain | None:
-        """Return the history of the job; None if it does not have the handoff."""
+        """Return the chain with this handoff; None if no chain of the agent has the handoff."""
         for chain in await self.source.client.history(self.wanted.name):
-            if any(one.id == handoff for session in chain.sessions for one in session.handoffs):
+            if any(item.id == handoff for session in chain.sessions for item in session.handoffs):
                 return chain
         return None
 
     async def _documents(self, handoff: str, text: str) -> list[tuple[str, str]]:
-        """Return the documents of the job with their ids, the newest first."""
+        """Return the job's documents with their ids, newest first; at most `MOST_DOCUMENTS`."""
         documents = [(handoff, text)]
         chain = await self._chain(handoff)
         earlier = [one for session in chain.sessions for one in session.handoffs] if chain else []
@@ -207,7 +208,7 @@ class Job:
                 try:
                     documents.append((one.id, await self.source.client.document(one.id)))
                 except CockpitError:
-                    say(f"An earlier document cannot be read and stays: {one.id[:8]}")
+                    say(f"Cannot read an earlier document, so it is not moved: {one.id[:8]}")
         return documents
 
     async def _start(self, checked: Checked, arrived: Arrived, handoff: str) -> None:
@@ -236,7 +237,7 @@ class Job:
                 raise Failed(
                     f"The new session on {self.target.shown} ended before its first reply",
                     safe_line(why, 300),
-                    f"See: {self.target.by_hand('events')}",
+                    f"See the events: {self.target.by_hand('events')}",
                 )
             if row.context.tokens is not None:
                 return
@@ -271,13 +272,14 @@ class Job:
         try:
             await self.target.client.ask(Moved(name=name, handoff=handoff, arrived=True))
         except CockpitError as error:
-            say(f"The history on {self.target.shown} has a gap: {error.title}")
+            say(f"Could not complete the history on {self.target.shown}: {error.title}")
         try:
             request = {"step": "finish", "handoff": handoff}
             await asyncio.to_thread(self.target.step, request)
         except CockpitError as error:
-            say(f"A note of the move stays on {self.target.shown}: {error.title}")
-        say(f"  open it: {self.target.by_hand('attach', name)}")
+            say(f"Could not delete the record of this move on {self.target.shown}: {error.title}")
+            say("  The move itself is complete.")
+        say(f"  open the agent: {self.target.by_hand('attach', name)}")
         remove = self.source.by_hand("worktrees", "remove", self.wanted.name)
         say(f"  the old worktree stays on {self.source.shown}; remove it with: {remove}")
         return 0

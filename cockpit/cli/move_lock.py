@@ -1,7 +1,7 @@
-"""One `cockpit move` of an agent at a time: a lock on the machine that has the agent.
+"""Allow only one `cockpit move` of an agent at a time, with a lock on the agent's machine.
 
-The lock is held by a step of the move, which waits until its stdin is closed. The lock is therefore
-released as soon as the command ends, even if it is killed or loses its connection.
+A step of the move holds the lock until the step's stdin is closed. So the lock is released as soon
+as the command ends, even if the command is killed or loses its connection.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from cockpit.core.safetext import safe_line
 def take_lock(folder: Path, name: AgentName, owner: str) -> None:
     """Lock the agent's moves until this process ends.
 
-    `owner` describes this command for others. Raises `NotNow` if another command has the lock.
+    `owner` describes this command in the errors of other commands. Raises `NotNow` if another
+    command has the lock.
     """
     flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
     handle = os.open(folder / f"{name}.lock", flags, 0o600)

@@ -1,6 +1,6 @@
-"""Run one step of a move: on this machine as a process, on another through the host's connection.
+"""Run one step of a move: on this machine as a process, on a host over the host's connection.
 
-A command keeps one connection to a host, for all its steps and requests.
+A command keeps one connection to a host for all steps and requests.
 
 A step is `cockpit move-step`. It reads a request as one line of JSON on stdin, perhaps with the
 bytes of a bundle after it, and answers in the same form on stdout. Text that a login shell prints
@@ -49,14 +49,14 @@ Answer = TypeVar("Answer", bound=Wire)
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """A running step: what it reads, what it answers, and how it is ended."""
+    """A running step: its input and output, and the functions that end it."""
 
     input: IO[bytes]
     output: IO[bytes]
     end: Callable[[], None]
     end_of_input: Callable[[], None]
     reason: Callable[[], str]
-    """Why there is no answer."""
+    """Returns why the step did not answer."""
     stop_timer: Callable[[], None] = lambda: None
 
 
@@ -95,7 +95,7 @@ class Machine:
         Raises `CockpitError`, also if the machine refuses the step.
 
         `send`: a file that follows the request. `receive`: where to write the file that follows the
-        answer, whose size and SHA-256 are in the answer.
+        answer. The answer contains the file's size and SHA-256.
         """
         with self._step(seconds) as step:
             feeder = threading.Thread(target=_feed, args=(step, request, send))
@@ -118,9 +118,9 @@ class Machine:
         receive: Path | None = None,
     ) -> Answer:
         """Run a step like `step`; return its answer as a model. Raises `CockpitError`."""
-        told = self.step(request, send=send, receive=receive)
+        response = self.step(request, send=send, receive=receive)
         try:
-            return answer.model_validate(told)
+            return answer.model_validate(response)
         except ValueError as error:
             raise Failed(
                 f"{self.shown} sent an answer that cannot be read",
@@ -201,7 +201,7 @@ class Machine:
             yield _Step(source, output, end, end_of_input, reason)
         finally:
             for file in (source, output):
-                with contextlib.suppress(OSError):  # what was not sent yet
+                with contextlib.suppress(OSError):  # unsent data is lost
                     file.close()
             connection.end()
 
@@ -265,13 +265,16 @@ def machine(name: str | None, config: Path | None) -> Machine:
 
 
 def written(source: IO[bytes], file: Path, size: int, sha256: str) -> str:
-    """Write the next `size` bytes to a new file; return why they are not what was sent, else ""."""
+    """Write the next `size` bytes to a new file, and compare them with `sha256`.
+
+    Returns the problem as a sentence; empty if there is none.
+    """
     left, digest = size, hashlib.sha256()
     with file.open("xb") as held:
-        while left > 0 and (some := source.read(min(BLOCK, left))):
-            held.write(some)
-            digest.update(some)
-            left -= len(some)
+        while left > 0 and (block := source.read(min(BLOCK, left))):
+            held.write(block)
+            digest.update(block)
+            left -= len(block)
     if left:
         return f"{left} bytes are missing."
     return "" if digest.hexdigest() == sha256 else "The bytes were changed on the way."
@@ -282,8 +285,8 @@ def _feed(step: _Step, request: dict[str, Any], send: Path | None) -> None:
         step.input.write(json.dumps(request).encode() + b"\n")
         if send is not None:
             with send.open("rb") as file:
-                while some := file.read(BLOCK):
-                    step.input.write(some)
+                while block := file.read(BLOCK):
+                    step.input.write(block)
         step.end_of_input()
 
 
@@ -298,5 +301,5 @@ def error_answer(error: CockpitError) -> dict[str, Any]:
 
 
 def shown_list(names: Any, most: int = 20) -> list[str]:
-    """Return names of another machine, safe to print."""
+    """Return at most `most` names from another machine, safe to print; empty if not a list."""
     return [safe_line(str(name), 120) for name in names[:most]] if isinstance(names, list) else []

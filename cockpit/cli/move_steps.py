@@ -1,7 +1,7 @@
 """`cockpit move-step`: run one step of `cockpit move` on one of the two machines.
 
-Not for users. Each step treats its input as untrusted, and is safe to repeat. Each arrival is first
-recorded in the state folder, so that a later command can undo it.
+Not for users. Each step treats its input as untrusted, and is safe to repeat. Before files arrive,
+a step writes a record into the state folder, so that a later command can remove the files.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from cockpit.supervisor.sessions.location import find_place
 
 MOST_DOCUMENTS = 200
 FOLDER = "moves"
-"""The folder below the state folder with records of what arrived."""
+"""Name of the folder, in the state folder, for the records of moves to this machine."""
 
 Request = dict[str, Any]
 
@@ -64,7 +64,9 @@ def run_step() -> int:
             step = STEPS[request["step"]]
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise BadUsage(
-                "This is not a step of a move", str(error), "Use: cockpit move NAME --to HOST"
+                "The request on stdin is not a step of a move",
+                str(error),
+                "Use: cockpit move NAME --to HOST",
             ) from error
         with tempfile.TemporaryDirectory(prefix="move-", dir=_private()) as scratch:
             bundle = Path(scratch) / "bundle"
@@ -85,8 +87,8 @@ def run_step() -> int:
             _say(output, answer)
             if answer.get("sends"):
                 with bundle.open("rb") as file:
-                    while some := file.read(BLOCK):
-                        output.write(some)
+                    while block := file.read(BLOCK):
+                        output.write(block)
                 output.flush()
             if answer.get("holds"):
                 while sys.stdin.buffer.read(BLOCK):
@@ -104,7 +106,7 @@ async def _hold(request: Request, _bundle: Path, _input: IO[bytes]) -> Request:
 
 
 async def _describe(request: Request, _bundle: Path, _input: IO[bytes]) -> Request:
-    """Return what would be moved, and what would stay."""
+    """Return the branch and the number of files to move, and the files that would stay."""
     git, directory = _git(), Path(request["directory"])
     described = await LeavingWorktree(git, directory).describe()
     home = await git.home(directory)
@@ -126,7 +128,10 @@ async def _describe(request: Request, _bundle: Path, _input: IO[bytes]) -> Reque
 
 
 async def _inspect(request: Request, _bundle: Path, _input: IO[bytes]) -> Request:
-    """Return whether the worktree can be created in that repository, and where."""
+    """Check that the repository can receive the branch; return the folder for the worktree.
+
+    Raises `BadUsage` if the directory is not in a clone of the same repository.
+    """
     git, directory = _git(), Path(request["directory"])
     name, branch = agent_name(request["name"]), str(request["branch"])
     facts = await git.facts(directory) if _is_folder(directory) else None
@@ -138,7 +143,7 @@ async def _inspect(request: Request, _bundle: Path, _input: IO[bytes]) -> Reques
             "Clone it to that machine first, or pass its path: --directory DIR",
         )
     arriving = ArrivingWorktree(git, home)
-    roots = [str(one) for one in request["roots"]]
+    roots = [str(root) for root in request["roots"]]
     if not any([await arriving.has(root) for root in roots]):
         raise BadUsage(
             f"{safe_line(str(home))} is another repository",
@@ -157,7 +162,7 @@ async def _inspect(request: Request, _bundle: Path, _input: IO[bytes]) -> Reques
 
 async def _pack(request: Request, bundle: Path, _input: IO[bytes]) -> Request:
     leaving = LeavingWorktree(_git(), Path(request["directory"]))
-    known = [str(one) for one in request["known"]]
+    known = [str(commit) for commit in request["known"]]
     most = min(int(request.get("most") or LARGEST_FILE), LARGEST_FILE)
     label = checked(str(request["handoff"]))
     parcel = await leaving.pack(agent_name(request["name"]), label, known, bundle, most)
@@ -216,7 +221,7 @@ async def _arrive(request: Request, bundle: Path, source: IO[bytes]) -> Request:
 
 
 async def _discard(request: Request, _bundle: Path, _input: IO[bytes]) -> Request:
-    """Remove what arrived, if it is unchanged; else return why it was kept."""
+    """Remove the worktree that arrived if it is unchanged; else return why it was kept."""
     handoff = checked(str(request["handoff"]))
     record = _record(handoff)
     if record is None:
@@ -229,12 +234,12 @@ async def _discard(request: Request, _bundle: Path, _input: IO[bytes]) -> Reques
 
 
 async def _recorded(request: Request, _bundle: Path, _input: IO[bytes]) -> Request:
-    """Return the record of what arrived with this handoff, if it is not confirmed yet."""
+    """Return the record of this handoff's arrival; None if no unfinished move has one."""
     return {"record": _record(request["handoff"])}
 
 
 async def _finish(request: Request, _bundle: Path, _input: IO[bytes]) -> Request:
-    """Delete the record: the move is complete."""
+    """Delete the record of a complete move."""
     _forget_record(checked(str(request["handoff"])))
     return {}
 
@@ -282,7 +287,10 @@ def _invalid() -> Failed:
 
 
 async def _free_folder(git: Git, home: Path, name: str) -> Path:
-    """Return where `cockpit start --worktree` would create a worktree, with a number if taken."""
+    """Return the folder in which `cockpit start --worktree` would create a worktree.
+
+    If the folder is taken, adds a number to the name.
+    """
     loaded = load(our_places(), None, home, os.environ)
     settings = loaded.new_agent(agent_name(name), home, worktree={"strategy": "git_worktree"})
     place = await find_place(git, settings, None)
@@ -300,7 +308,7 @@ async def _free_folder(git: Git, home: Path, name: str) -> Path:
 
 
 def _keep_documents(handoff: str, request: Request) -> Path:
-    """Keep copies of the chain's documents; write the newest one for the new session."""
+    """Keep copies of the chain's documents; write the newest one, and return its path."""
     copies = Copies(our_places().handoffs)
     documents = [*request.get("documents", ())][:MOST_DOCUMENTS]
     for ident, text in documents:
@@ -309,14 +317,17 @@ def _keep_documents(handoff: str, request: Request) -> Path:
             copies.keep(str(ident), data)
     data = str(request["document"]).encode("utf-8", "replace")
     if len(data) > LARGEST:
-        raise Failed("The handoff document is too large", hint="Hand the job off here instead.")
+        raise Failed(
+            "The handoff document is too large",
+            hint="Hand off without a move instead: cockpit handoff NAME",
+        )
     path = _moves() / f"{handoff}.md"
     write_private(path, data)
     return path
 
 
 def _take(source: IO[bytes], bundle: Path, size: int, sha256: str) -> None:
-    """Write what follows the request to the file, and check it. Raises `Failed`."""
+    """Write the bundle, which follows the request, to the file, and check it. Raises `Failed`."""
     if not 0 < size <= LARGEST_FILE:
         raise Failed(
             "The work is too large to receive",

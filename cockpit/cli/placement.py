@@ -1,7 +1,7 @@
 """`cockpit start --host any`: ask all machines at the same time, and choose one for the agent.
 
-Runs the step `place` for every machine: here in this process, elsewhere as a stream of the kept
-connection. If that fails, `host_setup/question.sh` asks again and finds the reason.
+Runs the step `place` for every machine: for this machine in this process, for a host over the kept
+connection. If the connection fails, `host_setup/question.sh` asks again and reports the reason.
 """
 
 from __future__ import annotations
@@ -43,26 +43,27 @@ if TYPE_CHECKING:
     from cockpit.config.hooks import Host
 
 SECONDS = 15.0
-"""How long to wait for a machine."""
+"""Maximum seconds to wait for a machine."""
 GRACE_SECONDS = 5.0
-"""How much longer a connection may take to end."""
+"""Additional seconds for a connection to end."""
 MOST_CORES, MOST_AGENTS, MOST_LOAD, MOST_MEMORY = 100_000, 100_000, 1e6, 2**60
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One machine's answer: as a candidate, and the state of its agent of that name."""
+    """One machine's answer."""
 
     candidate: Candidate
     agent: str = ""
+    """State of the machine's agent with the name of the new agent; empty if there is none."""
 
 
 def choose_machine(
     name: AgentName, here: Mapping[str, Any], there: Mapping[str, Any], directory: Path
 ) -> str:
-    """Choose a machine, print which one and why, and return its name; `local` for this one.
+    """Choose a machine, print the choice with its reasons, and return the machine's name.
 
-    `here` and `there` are the fields of the start on this machine and on another. Raises `NotNow`
+    `here` and `there` are the fields of `Start` for this machine and for another. Raises `NotNow`
     if an agent of that name exists, and `Failed` if no machine fits.
     """
     refuse_inside_agent("send requests to another machine")
@@ -87,8 +88,9 @@ def choose_machine(
     choice = choose([asked.candidate for asked in answers])
     if choice.chosen is None:
         reasons = []
-        for one in choice.refused:
-            reasons += [f"{one.name}: {one.refusal}", *([f"  -> {one.remedy}"] * bool(one.remedy))]
+        for refused in choice.refused:
+            remedy = [f"  -> {refused.remedy}"] if refused.remedy else []
+            reasons += [f"{refused.name}: {refused.refusal}", *remedy]
         raise Failed(
             f"No machine can start {name}",
             "\n".join(reasons),
@@ -148,7 +150,7 @@ def _ask_here(request: Mapping[str, Any]) -> Asked:
     asked = read_answer(LOCAL, answer)
     if answer["supervisor"]:
         return asked
-    # `--dry-run` starts no supervisor; without it, one is running by now.
+    # Only with `--dry-run`: otherwise the supervisor was started before.
     note = "no supervisor is running: agents and the CLI were not checked"
     return read_answer(LOCAL, answer | {"supervisor": True}, note=note)
 
@@ -167,8 +169,10 @@ def _ask_there(host: Machine, request: Mapping[str, Any]) -> Asked:
 def _ask_again(
     name: str, connect: Sequence[str], request: Mapping[str, Any], seconds: float
 ) -> Asked:
-    """Ask without cockpit's own connection, which also works if a login shell prints something, and
-    finds out why there was no answer."""
+    """Ask without cockpit's own connection; return the answer, or why there is none.
+
+    Works even if a login shell prints something.
+    """
     answer = ask_host(connect, json.dumps(request).encode() + b"\n", seconds)
     if not answer.started:
         problem = connection_problem(HostReport(name, tuple(connect), answer, seconds))
@@ -188,12 +192,12 @@ def _ask_again(
 
 
 def read_answer(name: str, answer: Mapping[str, Any], *, note: str = "") -> Asked:
-    """Read a machine's answer, which may be broken or hostile."""
+    """Convert a machine's answer, which may be malformed or malicious."""
     if answer.get("version") != __version__:
         there = _line(answer.get("version")) or "an older version"
         return _refused(
             name,
-            f"its cockpit is {there[:40]}, here {__version__}",
+            f"its cockpit is {there[:40]}; this machine has {__version__}",
             f"Install the same version on both: cockpit hosts install {name}",
         )
     state = _line(answer.get("agent"))[:40]

@@ -1,5 +1,6 @@
-"""The step `place` of `cockpit move-step`: whether an agent can start on this machine, and how busy
-the machine is. Changes nothing.
+"""The step `place` of `cockpit move-step`: report whether an agent can start on this machine.
+
+Also reports how busy the machine is. Changes nothing.
 """
 
 from __future__ import annotations
@@ -21,10 +22,10 @@ MOST_ROOTS = 20
 
 
 async def place(git: Git, request: dict[str, Any]) -> dict[str, Any]:
-    """Describe this machine for the choice.
+    """Return whether an agent can start on this machine, and how busy the machine is.
 
-    `request`: `plan`, the fields of the start; `directory`; `needs_repository`; `roots`, the first
-    commits of that repository, of which this machine must have one.
+    `request`: `plan`, the fields of `Start`; `directory`; `needs_repository`; `roots`, the first
+    commits of the repository. The directory's repository must have at least one of these commits.
     """
     plan = Plan.model_validate(request["plan"])
     problem = await _directory_problem(
@@ -45,7 +46,7 @@ async def place(git: Git, request: dict[str, Any]) -> dict[str, Any]:
 
 async def needed_repository(git: Git, directory: Path) -> tuple[bool, list[str]]:
     """Return whether the directory is in a git repository, and the repository's first commits."""
-    if not directory.is_dir():  # noqa: ASYNC240 - one look, in a process of its own
+    if not directory.is_dir():  # noqa: ASYNC240 - nothing else runs in this event loop
         return False, []
     facts = await git.facts(directory)
     if facts.root is None or facts.head is None:
@@ -57,7 +58,7 @@ async def needed_repository(git: Git, directory: Path) -> tuple[bool, list[str]]
 async def _directory_problem(git: Git, directory: Path, *, needed: bool, roots: list[str]) -> str:
     """Return why the agent cannot work in the directory; empty if it can."""
     shown = safe_line(str(directory), 400)
-    is_there = directory.is_dir()  # noqa: ASYNC240 - one look, in a process of its own
+    is_there = directory.is_dir()  # noqa: ASYNC240 - nothing else runs in this event loop
     if not needed:
         return "" if is_there else f"no directory {shown}"
     facts = await git.facts(directory) if is_there else None
@@ -69,7 +70,11 @@ async def _directory_problem(git: Git, directory: Path, *, needed: bool, roots: 
 
 
 async def _supervisor(plan: Plan, name: AgentName, *, fits: bool) -> dict[str, Any]:
-    """Return this machine's agents, and the error that the start would have."""
+    """Return the number of running agents, the state of the agent `name`, and the start's error.
+
+    The error is that with which the supervisor would refuse to start the agent. It is only checked
+    if the agent does not exist and the directory `fits`.
+    """
     client = HttpClient(our_places().socket)
     try:
         rows = (await client.status()).agents

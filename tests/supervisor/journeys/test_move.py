@@ -183,7 +183,7 @@ async def test_there_and_back_with_nothing_lost(cockpit: Cockpit, far: Far, and_
     assert code == 0, told
     assert "Handing off api to gpu1; a document without problems is approved\n" in told
     assert "stays (ignored): ignored/; 1000 bytes" in told
-    assert "stays (git does not store them): empty/\n" in told
+    assert "stays (not stored by git): empty/\n" in told
     assert ".env" in told
     assert "TOKEN" not in told
     (there,) = await far.rows()
