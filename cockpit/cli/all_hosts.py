@@ -1,4 +1,4 @@
-"""Ask the local supervisor and the supervisor of each configured host the same question."""
+"""Send the same request to the local supervisor and to the supervisor of each configured host."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ Answer = TypeVar("Answer")
 
 
 def ask_all_hosts(question: Callable[[Supervisor], Awaitable[Answer]]) -> dict[str, Answer]:
-    """Return the answers by host, this machine first; print why a host gave none.
+    """Return the answers by host, this machine first; print why a host has no answer.
 
-    Logs in once for each host. A supervisor to which several hosts lead is asked once.
+    Logs in once for each host. If several hosts lead to the same supervisor, asks only the first.
 
     Raises `NoSupervisor` if no host answers.
     """
@@ -54,7 +54,7 @@ def ask_all_hosts(question: Callable[[Supervisor], Awaitable[Answer]]) -> dict[s
                 continue
             instance = status.supervisor.instance
             if instance and (shown := first.setdefault(instance, name)) != name:
-                say(f"{name} is left out. It is the same supervisor as {shown}.")
+                say(f"Skipped {name}: same supervisor as {shown}")
                 del members[name]
                 continue
             questions.append(_answer(question(members[name])))
@@ -71,7 +71,7 @@ def ask_all_hosts(question: Callable[[Supervisor], Awaitable[Answer]]) -> dict[s
     for name, answer in zip(members, answered, strict=True):
         if isinstance(answer, CockpitError):
             why = ": ".join(filter(None, [answer.title, *answer.detail.splitlines()[:1]]))
-            say(f"{name} is left out. {safe_line(why, 300)}")
+            say(f"Skipped {name}: {safe_line(why, 300)}")
         else:
             answers[name] = answer
     if not answers:

@@ -35,7 +35,7 @@ class Wishes:
     service: bool = False
     yes: bool = False
     seconds: float = 10.0
-    """How long to wait for an answer of the host."""
+    """Maximum seconds to wait for the host's answer."""
 
 
 def add_checked(name: str, connect: Sequence[str], wishes: Wishes, config: Path | None) -> int:
@@ -43,7 +43,7 @@ def add_checked(name: str, connect: Sequence[str], wishes: Wishes, config: Path 
 
     Nothing is written before all checks pass. Raises `BadUsage` for an invalid name, `BadConfig`
     for a name that is taken, `NoSupervisor` if the machine is not reachable, and `ProgramMissing`
-    if the machine lacks something.
+    if another check fails.
     """
     from cockpit.config.host_entries import add_host, host_name
     from cockpit.config.write import check_writable
@@ -78,14 +78,14 @@ def install_on(name: str, connect: Sequence[str], wishes: Wishes) -> int:
         raise _unreachable(report, f"Cannot install cockpit on {name}")
     refuse_downgrade(report)
     if not is_needed(report.facts):
-        say(f"{name} already has this version; this replaces it")
+        say(f"Reinstalling cockpit: {name} already has this version")
     install_there(report, yes=wishes.yes)
     report = report_on(name, connect, wishes.seconds)
     check_version(report)
     _say_findings(report, ("cockpit", "path"))
     cockpit = report.facts.program("cockpit")
     if report.facts.supervisor is None or cockpit is None:
-        say(f"No supervisor is running there. Start it: cockpit up --host {name}")
+        say(f"No supervisor is running on {name}. Start one: cockpit up --host {name}")
         return 0
     code, lines = run_command(name, connect, cockpit.path, "restart")
     if code:
@@ -110,9 +110,10 @@ def _check_free(name: str, config: Path | None) -> None:
 
 
 def _local_vector(name: str, connect: Sequence[str]) -> tuple[str, ...]:
-    """Check the command to connect; make a relative path of a program absolute.
+    """Return the command to connect; a relative path of its program becomes absolute.
 
-    Raises `BadUsage` for characters that cannot be in a file, and `ProgramMissing`.
+    Raises `BadUsage` for a word with control characters or more than 4096 characters, and
+    `ProgramMissing` if this machine does not have the program.
     """
     for word in connect:
         if not word.isprintable() or len(word) > 4096:
@@ -124,7 +125,7 @@ def _local_vector(name: str, connect: Sequence[str]) -> tuple[str, ...]:
     if shutil.which(program) is None:
         raise ProgramMissing(
             f"Cannot run {quoted(program)} on this machine",
-            "After the name of the host comes the command that connects to it.",
+            "The words after the host's name must be a command that connects to the host.",
             f"If {quoted(program)} is the name of a machine: "
             f"cockpit hosts add {name} ssh {shlex.quote(program)}",
         )
@@ -142,7 +143,10 @@ def _first_look(name: str, connect: tuple[str, ...], wishes: Wishes) -> HostRepo
 
 
 def _found_outside_of_path(report: HostReport, seconds: float) -> HostReport:
-    """Add the folders of programs that a non-login shell does not find, and check again."""
+    """Add the folders of programs that a non-login shell does not find, and check again.
+
+    Returns the new report; the given report if the shell finds all programs.
+    """
     changed = with_path(report.connect, report.facts)
     if changed is None:
         return report
@@ -151,8 +155,10 @@ def _found_outside_of_path(report: HostReport, seconds: float) -> HostReport:
 
 
 def _with_cockpit(report: HostReport, wishes: Wishes) -> HostReport:
-    """If the user asked for it, install cockpit on the host when it is missing or has another
-    version."""
+    """Install cockpit if the user asked for it, and the host has none or an older version.
+
+    Returns a new report after an installation, else the given report.
+    """
     from cockpit.cli.host_install import check_version, install_there, is_needed
 
     if not wishes.install or not is_needed(report.facts):
@@ -215,7 +221,10 @@ def _start(report: HostReport, wishes: Wishes) -> None:
 
 
 def _run_there(report: HostReport, *words: str) -> tuple[int, list[str]]:
-    """Run a command of cockpit on the host. A connection that is lost meanwhile is its failure."""
+    """Run a command of cockpit on the host; return its exit code and output lines.
+
+    If the connection is lost meanwhile, returns `NO_SUPERVISOR` and the error.
+    """
     from cockpit.adapters.host_setup.installation import run_command
 
     try:
@@ -241,5 +250,5 @@ def _unreachable(report: HostReport, title: str) -> NoSupervisor:
     (problem,) = report.findings()
     detail = problem.said
     if is_ssh(report.connect) and report.answer.noise:
-        detail += f"\nIt also printed {quoted(report.answer.noise)}."
+        detail += f"\nThe connection also printed {quoted(report.answer.noise)}."
     return NoSupervisor(title, detail, problem.remedy)

@@ -20,22 +20,24 @@ _MARKS = {"fit": "ok  ", "note": "note", "unfit": "BAD "}
 
 def check_hosts(hosts: Sequence[Host], seconds: float, *, as_json: bool) -> int:
     """Check the hosts at the same time; return 1 if one has a serious problem."""
-    found = {report.name: report.findings() for report in _shown(hosts, seconds, as_json=as_json)}
+    findings = {
+        report.name: report.findings() for report in _shown(hosts, seconds, as_json=as_json)
+    }
     if as_json:
         checked = [
             {
                 "host": host.name,
-                "fit": is_fit(found[host.name]),
-                "findings": [dataclasses.asdict(one) for one in found[host.name]],
+                "fit": is_fit(findings[host.name]),
+                "findings": [dataclasses.asdict(finding) for finding in findings[host.name]],
             }
             for host in hosts
         ]
         print(json_text(checked))
-    return 0 if all(is_fit(findings) for findings in found.values()) else 1
+    return 0 if all(map(is_fit, findings.values())) else 1
 
 
 def is_fit(findings: Sequence[Finding]) -> bool:
-    """Return whether nothing is missing that cockpit needs."""
+    """Return whether no finding is a serious problem."""
     return all(finding.level != "unfit" for finding in findings)
 
 
@@ -48,7 +50,7 @@ def finding_lines(finding: Finding) -> list[str]:
 
 
 def _shown(hosts: Sequence[Host], seconds: float, *, as_json: bool) -> Iterator[HostReport]:
-    """Yield each report after printing it as text."""
+    """Yield each report; unless `as_json`, print the report first."""
     for number, report in enumerate(reports(hosts, seconds)):
         if not as_json:
             print(f"\n{report.name}:" if number else f"{report.name}:")

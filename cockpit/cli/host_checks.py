@@ -1,4 +1,4 @@
-"""Check another machine: what it lacks, and the next step for each thing.
+"""Report what another machine has and lacks, with the next step for each problem.
 
 Reads the answer of `host_setup/probe.sh`; sends no requests. The findings are in the order in
 which a user would meet the problems.
@@ -45,7 +45,7 @@ class HostReport:
     seconds: float
     """The time limit of the check, in seconds."""
     configured: bool = True
-    """Whether the host is in the configuration, so that commands can name it."""
+    """Whether the host is in the configuration, so that `--host` accepts its name."""
 
     @property
     def facts(self) -> HostFacts:
@@ -56,14 +56,14 @@ class HostReport:
         return self.answer.started
 
     def findings(self) -> list[Finding]:
-        """Check everything, in order; only the connection if the host is not reachable."""
+        """Return all findings, in order; only the connection's if the host is unreachable."""
         if not self.answer.started:
             return [connection_problem(self)]
         return [*_connected(self), *_tools(self), *_cockpit(self), *_session(self)]
 
 
 def connection_problem(report: HostReport) -> Finding:
-    """Return why the host is not reachable, and the next step."""
+    """Return a finding with the reason why the host is unreachable, and the next step."""
     connect, answer = report.connect, report.answer
     errors = " ".join(answer.errors)
     by_hand = typed(connect, "true")
@@ -71,8 +71,8 @@ def connection_problem(report: HostReport) -> Finding:
         text = f"No answer within {report.seconds:g} s"
         return unfit("reachable", f"{text}. {errors}".rstrip(". "), f"Try it: {by_hand}")
     if answer.cut_off:
-        text = "It sent more than 2 MB before an answer; the connection was closed"
-        return unfit("reachable", text, f"Find out what prints that: {by_hand}")
+        text = "The host sent more than 2 MB before an answer; cockpit closed the connection"
+        return unfit("reachable", text, f"See its output: {by_hand}")
     if is_ssh(connect) and (problem := _ssh_problem(connect, errors)):
         return problem
     if answer.code == 0 and is_container(connect) and not forwards_input(connect):
@@ -80,7 +80,9 @@ def connection_problem(report: HostReport) -> Finding:
         at = connect.index("exec") + 1 if "exec" in connect else 1
         command = shlex.join([*connect[:at], "-i", *connect[at:]])
         return unfit("reachable", text, f"Add -i: {command}")
-    text = errors or (f"It printed {quoted(answer.noise)}, and no answer" if answer.noise else "")
+    text = errors or (
+        f"The host printed {quoted(answer.noise)}, but no answer" if answer.noise else ""
+    )
     ended = "was ended" if answer.code is None else f"exited with code {answer.code}"
     return unfit(
         "reachable",
@@ -111,7 +113,7 @@ def _connected(report: HostReport) -> Iterator[Finding]:
     trip = report.answer.round_trip
     yield fit("reachable", "connected" if trip is None else f"round trip {milliseconds(trip)}")
     if is_ssh(report.connect):
-        yield fit("key", "accepted, without a question")
+        yield fit("key", "accepted without a prompt")
     if not report.answer.complete:
         by_hand = typed(report.connect, "cockpit", "doctor")
         if report.answer.timed_out:
@@ -190,7 +192,7 @@ def _path(report: HostReport, facts: HostFacts) -> Finding:
         return unfit(
             "path",
             text,
-            "Set PATH in a file that every shell on the host reads, or link them.",
+            "Set PATH in a file that every shell on the host reads, or link these programs.",
         )
     folders = ", ".join(f'"{safe_line(word, 4096)}"' for word in changed)
     return unfit("path", text, f"In cockpit.toml, set: connect = [{folders}]")
@@ -201,12 +203,12 @@ def _session(report: HostReport) -> Iterator[Finding]:
     yield from _sockets(facts)
     if facts.linger is False:
         command = typed(report.connect, "loginctl", "enable-linger")
-        text = "Processes may end, and sockets be removed, when you log out there"
+        text = "Processes may end, and sockets may be removed, when you log out there"
         yield note("linger", text, f"Keep them running: {command}")
     elif facts.linger:
         yield fit("linger", "processes keep running after a logout")
     if facts.uid == 0:
-        remedy = "Connect as an ordinary user if you can: agents run with its permissions."
+        remedy = "Connect as an ordinary user if you can: agents run with that user's permissions."
         yield note("user", "Commands run as root there", remedy)
     yield from _supervisor(report, facts)
 
@@ -246,7 +248,10 @@ def _supervisor(report: HostReport, facts: HostFacts) -> Iterator[Finding]:
 
 
 def install_command(report: HostReport, *packages: str) -> str:
-    """Return the command that installs packages on the host; else a sentence."""
+    """Return the command that installs packages on the host.
+
+    If the host's package manager is unknown, returns a sentence.
+    """
     facts = report.facts
     if not facts.package_manager:
         return f"Install {' and '.join(packages)} there."
@@ -272,6 +277,6 @@ def milliseconds(seconds: float) -> str:
 
 
 def numbers(version: str) -> tuple[int, ...]:
-    """Return the numbers of a version, for comparison."""
+    """Return the first three numbers of a version, for comparison."""
     parts = version.split("+")[0].split(".")
     return tuple(int(part) for part in parts[:3] if part.isdecimal())

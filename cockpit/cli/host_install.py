@@ -32,7 +32,7 @@ def install_there(report: HostReport, *, yes: bool) -> None:
     say(f"This sends {wheel.name} ({size:.1f} MB) to {report.name}, and runs there:")
     for command in installer.shown_commands(wheel.name):
         say(f"  {command}")
-    say("The libraries that cockpit needs are downloaded there. Nothing runs as root.")
+    say(f"{report.name} downloads the libraries that cockpit needs. Nothing runs as root.")
     _ask(f"Install cockpit {__version__} on {report.name}?", yes=yes)
 
     def step(command: str) -> None:
@@ -43,8 +43,9 @@ def install_there(report: HostReport, *, yes: bool) -> None:
 
 
 def installer_for(report: HostReport) -> Installer:
-    """Choose uv, else a Python that can create environments. Raises `NotNow` for root, and
-    `ProgramMissing`.
+    """Return an installer that uses uv, else a Python that can create environments.
+
+    Raises `NotNow` if commands run as root there, and `ProgramMissing` without uv and Python.
     """
     from cockpit.adapters.host_setup.installation import Installer
     from cockpit.cli.host_checks import install_command
@@ -52,7 +53,7 @@ def installer_for(report: HostReport) -> Installer:
     facts = report.facts
     if facts.uid is None or facts.uid == 0:
         raise NotNow(
-            f"cockpit is not installed as root on {report.name}",
+            f"Cannot install cockpit as root on {report.name}",
             f"Commands run there as {facts.user or 'an unknown user'}."
             " This command only installs into the home folder of an ordinary user.",
             "Connect as an ordinary user, or install cockpit there yourself.",
@@ -78,7 +79,7 @@ def installer_for(report: HostReport) -> Installer:
 
 
 def check_version(report: HostReport) -> None:
-    """Raise `Failed` if the cockpit found there is not the one that was just installed."""
+    """Raise `Failed` if the host's cockpit is missing, or is not the version just installed."""
     program = report.facts.program("cockpit")
     if program is None:
         raise Failed(
@@ -90,13 +91,13 @@ def check_version(report: HostReport) -> None:
     if program.version != __version__:
         raise Failed(
             f"{program.path} on {report.name} is still version {program.version or 'unknown'}",
-            "It comes before the new one in the PATH of a non-login shell.",
-            "Remove it, or upgrade it the way it was installed.",
+            "This old version comes before the new one in the PATH of a non-login shell.",
+            "Remove the old version, or upgrade it the way it was installed.",
         )
 
 
 def is_needed(facts: HostFacts) -> bool:
-    """Return whether the host's cockpit is missing, or older than this one."""
+    """Return whether the host's cockpit is missing, or older than this version."""
     program = facts.program("cockpit")
     return program is None or numbers(program.version) < numbers(__version__)
 
@@ -107,7 +108,7 @@ def refuse_downgrade(report: HostReport) -> None:
     if program is not None and numbers(program.version) > numbers(__version__):
         raise NotNow(
             f"{report.name} has the newer version {program.version}",
-            f"This machine has {__version__}. An older version cannot read its database.",
+            f"This machine has {__version__}, which cannot read the newer version's database.",
             "Upgrade cockpit on this machine.",
         )
 
@@ -117,8 +118,6 @@ def _ask(question: str, *, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        raise NotNow("Nothing was installed", "There is no terminal to ask in.", "Add --yes.")
+        raise NotNow("Cannot ask without a terminal", "Nothing was installed.", "Add --yes.")
     if not click.confirm(question, default=False, err=True):
-        raise NotNow(
-            "Nothing was installed", "You did not agree.", hint="To skip the question: --yes"
-        )
+        raise NotNow("Cancelled", "Nothing was installed.", hint="To skip the question: --yes")

@@ -31,7 +31,7 @@ WORDS = {
 
 
 def print_hosts(hosts: Sequence[Host], seconds: float, *, as_json: bool) -> None:
-    """Ask each host, and print one line or one object for each."""
+    """Ask each host, and print its state as lines, or all states as a JSON list."""
     names = _this_supervisor() if hosts else {}
     if as_json:
         order = {host.name: place for place, host in enumerate(hosts)}
@@ -46,7 +46,7 @@ def print_hosts(hosts: Sequence[Host], seconds: float, *, as_json: bool) -> None
 
 
 def _this_supervisor() -> dict[str, str]:
-    """Return the id of this machine's supervisor, with its name; empty without a supervisor."""
+    """Return the name `local` by the id of this machine's supervisor; empty if none is running."""
     try:
         status = json.loads(fetch(our_places().socket, "/v1/status"))
     except CockpitError:
@@ -56,8 +56,10 @@ def _this_supervisor() -> dict[str, str]:
 
 
 def _twin(report: HostReport, names: dict[str, str]) -> str | None:
-    """Return the host before this one that leads to the same supervisor. `names` has the first host
-    of each supervisor, and gets this one."""
+    """Return an earlier host with the same supervisor; None if there is none.
+
+    `names`: the first host by the id of its supervisor. This function adds the report's host.
+    """
     supervisor = report.facts.supervisor
     if supervisor is None or not supervisor.instance:
         return None
@@ -78,7 +80,10 @@ def state(report: HostReport) -> str:
 
 
 def host_object(report: HostReport, twin: str | None = None) -> dict[str, Any]:
-    """Return a host as JSON; an unknown value is null. `twin` is another name of its supervisor."""
+    """Return a host as JSON; an unknown value is null.
+
+    `twin` is an earlier host with the same supervisor.
+    """
     facts, host_state = report.facts, state(report)
     cockpit, supervisor = facts.program("cockpit"), facts.supervisor
     problem = _problem(report)
@@ -109,9 +114,9 @@ def host_object(report: HostReport, twin: str | None = None) -> dict[str, Any]:
 
 
 def host_lines(report: HostReport, width: int, now: datetime, twin: str | None = None) -> list[str]:
-    """Format a host as one line, and more lines with what is wrong and the next step.
+    """Format a host in one line; a problem adds lines with the reason and the next step.
 
-    `twin` is another name of its supervisor.
+    `twin` is an earlier host with the same supervisor.
     """
     facts, host_state = report.facts, state(report)
     head = f"{report.name:<{width}}  {WORDS[host_state]:<13}"
@@ -131,7 +136,7 @@ def host_lines(report: HostReport, width: int, now: datetime, twin: str | None =
         problem = same, f"This is {same}. To remove this name: cockpit hosts remove {report.name}"
     if problem is None:
         return [text]
-    # The other states are reasons by themselves.
+    # Any other state already says the reason.
     why = [f"{'':<{width}}  {safe_line(problem[0], 300)}"] if host_state == "failing" else []
     return [text, *why, f"{'':<{width}}  -> {problem[1]}"]
 
@@ -159,16 +164,17 @@ def _problem(report: HostReport) -> tuple[str, str] | None:
     if state(report) == "up":
         return None
     topics = ("reachable", "key", "checks", "cockpit", "path", "supervisor")
-    wrong = [one for one in report.findings() if one.topic in topics and one.level != "fit"]
-    serious = [one for one in wrong if one.level == "unfit"]
-    if wrong:
-        finding = serious[0] if serious else wrong[-1]
+    findings = [finding for finding in report.findings() if finding.topic in topics]
+    problems = [finding for finding in findings if finding.level != "fit"]
+    serious = [finding for finding in problems if finding.level == "unfit"]
+    if problems:
+        finding = serious[0] if serious else problems[-1]
         return finding.said, finding.remedy
-    return "Its state is unknown", f"To see why: cockpit hosts check {report.name}"
+    return "The host's state is unknown", f"To see why: cockpit hosts check {report.name}"
 
 
 def _duration(started_at: str, now: datetime) -> str:
-    """Return the elapsed time with its unit; empty if unknown, or if the clocks differ."""
+    """Return the time since the start with its unit; empty if unknown, or if clocks differ."""
     at = moment(started_at)
     seconds = -1 if at is None else int((now - at).total_seconds())
     if seconds < 0:

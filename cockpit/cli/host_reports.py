@@ -17,13 +17,16 @@ if TYPE_CHECKING:
     from cockpit.config.hooks import Host
 
 FIRST_SECONDS = 2.0
-"""Seconds for which the first answers are collected, to be shown in the order of the file."""
+"""Seconds to collect answers, before showing them in the order of the configuration."""
 
 
 def report_on(
     name: str, connect: Sequence[str], seconds: float, *, configured: bool = True
 ) -> HostReport:
-    """Ask one host. A `connect` that this machine cannot run is reported, not raised."""
+    """Ask one host, and return its report.
+
+    If this machine cannot run `connect`, the report has the error; nothing is raised.
+    """
     from cockpit.adapters.host_setup.probe import probe
     from cockpit.adapters.host_setup.remote_script import ScriptAnswer
 
@@ -37,8 +40,7 @@ def report_on(
 def reports(hosts: Sequence[Host], seconds: float) -> Iterator[HostReport]:
     """Ask all hosts at the same time, and yield a report for each.
 
-    Answers that arrive within the first seconds are yielded in the order of the file, later ones as
-    they arrive.
+    Yields answers of the first seconds in the order of `hosts`, and later answers as they arrive.
     """
     answers = SideBySide([partial(report_on, host.name, host.connect, seconds) for host in hosts])
     end = time.monotonic() + FIRST_SECONDS

@@ -18,8 +18,9 @@ from cockpit.core.safetext import quoted, safe_line
 
 
 def host_named(name: str, config: Path | None) -> RemoteHost:
-    """Return the configured host with that name. Raises `BadUsage`, listing known hosts, and
-    `BadConfig`.
+    """Return the configured host with that name.
+
+    Raises `BadUsage` with the known hosts for another name, and `BadConfig`.
     """
     refuse_inside_agent("send requests to another machine")
     loaded = load(our_places(), config, Path.cwd(), os.environ)
@@ -29,10 +30,10 @@ def host_named(name: str, config: Path | None) -> RemoteHost:
     if name == ANY:
         raise BadUsage(
             "Only `cockpit start` works with --host any",
-            "It chooses a machine for a new agent.",
+            "--host any chooses a machine for a new agent.",
             "Pass the name of a host. To list hosts: cockpit hosts",
         )
-    held = [one for one in loaded.held if one.key.startswith("hosts[")]
+    held = [setting for setting in loaded.held if setting.key.startswith("hosts[")]
     known = ", ".join(["local", *(host.name for host in loaded.settings.hosts)])
     hint = "Add it: cockpit hosts add NAME ssh TARGET"
     if held:

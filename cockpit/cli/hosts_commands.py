@@ -32,7 +32,7 @@ def _timeout(default: str) -> Callable[[AnyCommand], AnyCommand]:
         default=default,
         show_default=True,
         callback=_seconds,
-        help="How long to wait for a host.",
+        help="Maximum time to wait for a host.",
     )
 
 
@@ -47,8 +47,8 @@ Examples:
   cockpit hosts remove gpu1           its agents keep running
 
 \b
-A host is another machine that runs its own cockpit. Its agents are on your screen, and every
-command takes --host NAME. Hosts are in [[hosts]] of ~/.config/cockpit/cockpit.toml.""",
+A host is another machine that runs its own cockpit. Your screen shows the host's agents, and
+most commands take --host NAME. Hosts are in [[hosts]] of ~/.config/cockpit/cockpit.toml.""",
 )
 @with_common_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -83,9 +83,10 @@ Examples:
   cockpit hosts check gpu1
   cockpit hosts check --json
 
+For a machine that is not configured, `cockpit hosts add` shows the same checks, and writes nothing
+if something is missing. To check the CLIs and accounts of a host's agents:
+
 \b
-To check a machine that is not configured, add it: cockpit hosts add shows the same checks, and
-writes nothing if something is missing. For the CLIs and accounts of the agents there:
   cockpit doctor --host gpu1"""
 )
 @with_common_options
@@ -128,8 +129,10 @@ Examples:
   cockpit hosts add pod kubectl exec -i pod -c main --
 
 \b
-CONNECT is any command that runs another command there, with stdin and stdout. Without it, the
-command is `ssh NAME`. Options of cockpit go before NAME or at the very end.
+CONNECT is any command that runs another command on the machine, with stdin and stdout;
+default: `ssh NAME`. Options of cockpit go before NAME or at the very end.
+
+\b
 Exit codes: 2 invalid or existing name, 4 not reachable, 6 something is missing there.""",
 )
 @with_common_options
@@ -187,8 +190,9 @@ def install(name: str, yes: bool, timeout: float) -> int:
 
     Sends the cockpit of this machine over the host's connection, and shows the commands that it
     runs there: `uv tool install` if uv is there, else an environment in
-    ~/.local/share/cockpit/venv. Its libraries come from the package index, so the host needs a
-    network. Never installs as root. Then restarts the supervisor there.
+    ~/.local/share/cockpit/venv. The host downloads the libraries from the package index, so it
+    needs network access. Never installs as root. Then restarts the supervisor there, if one is
+    running.
     """
     from cockpit.cli.agent_guard import refuse_inside_agent
     from cockpit.cli.host_add import Wishes, install_on
@@ -213,7 +217,7 @@ To end them first:
 def remove(name: str) -> int:
     """Remove a host from your configuration.
 
-    Its supervisor and agents keep running. Comments in the file stay.
+    The host's supervisor and agents keep running. Comments in the file stay.
     """
     from cockpit.cli.agent_guard import refuse_inside_agent
     from cockpit.cli.host_names import loaded_configuration
@@ -228,7 +232,7 @@ def remove(name: str) -> int:
     for path in loaded_configuration().files:
         if remove_host(our_places(), path, name):
             say(f"Removed {name} from {safe_line(str(path), 400)}")
-    say("Its supervisor and agents keep running there. To end them:")
+    say(f"The supervisor and agents on {name} keep running. To end them:")
     say(f"  {host.by_hand('down', '--agents')}")
     return 0
 
@@ -239,7 +243,7 @@ def _say_ignored() -> None:
     from cockpit.cli.output import say
     from cockpit.core.safetext import safe_line
 
-    held = [one for one in loaded_configuration().held if one.key.startswith("hosts[")]
+    held = [item for item in loaded_configuration().held if item.key.startswith("hosts[")]
     if held:
         path = safe_line(str(held[0].file), 400)
         say(f"Hosts in a file are ignored until you trust the file: cockpit config trust {path}")

@@ -269,7 +269,7 @@ def test_history_of_all_hosts_leaves_out_who_does_not_answer(
     said = capsys.readouterr()
     (chain,) = json.loads(said.out)
     assert (chain["host"], chain["agent"]) == ("gpu1", "gpu1/far")
-    assert "local is left out. No supervisor is running" in said.err
+    assert "Skipped local: No supervisor is running" in said.err
 
 
 def test_history_of_all_hosts_asks_one_supervisor_once(
@@ -285,7 +285,7 @@ def test_history_of_all_hosts_asks_one_supervisor_once(
 
     said = capsys.readouterr()
     assert [chain["agent"] for chain in json.loads(said.out)] == ["gpu1/far"]
-    assert "again is left out. It is the same supervisor as gpu1." in said.err
+    assert "Skipped again: same supervisor as gpu1" in said.err
 
 
 def test_history_of_all_hosts_is_of_no_one_host(
