@@ -18,17 +18,19 @@ if TYPE_CHECKING:
 def _session_ids(
     _: click.Context, __: click.Parameter, incomplete: str
 ) -> list[str | CompletionItem]:
-    """Complete the ids of sessions that cockpit did not start; none if no supervisor
-    is reachable."""
+    """Complete the ids of sessions that cockpit did not start.
+
+    Completes nothing if no supervisor is reachable, or if it does not list such sessions.
+    """
     from cockpit.cli.places import our_places
     from cockpit.cli.status import other_sessions
     from cockpit.core.errors import CockpitError
 
     try:
-        found = other_sessions(our_places().socket) or []
+        sessions = other_sessions(our_places().socket) or []
     except (CockpitError, OSError, ValueError):
         return []
-    ids = (safe_line(str(each["session_id"])) for each in found)
+    ids = (safe_line(str(session["session_id"])) for session in sessions)
     return [ident for ident in ids if ident.startswith(incomplete)]
 
 
@@ -36,11 +38,11 @@ def _session_ids(
     epilog="""\b
 Examples:
   cockpit status --elsewhere     list the sessions
-  cockpit adopt 0b6e6c1e         by the first characters of its id
+  cockpit adopt 0b6e6c1e         the first characters of the id are enough
   cockpit adopt 0b6e6c1e --name fix-login --yes
-  cockpit adopt 0b6e6c1e --watch         only notify me when its context fills up
+  cockpit adopt 0b6e6c1e --watch         only notify you when the context fills up
   cockpit adopt 0b6e6c1e --unwatch
-  cockpit adopt 0b6e6c1e --document      write the session's document, print its path
+  cockpit adopt 0b6e6c1e --document      write the document and print its path
 
 \b
 With --watch the session keeps running in its terminal. cockpit notifies you
@@ -67,13 +69,13 @@ of its old terminal."""
 )
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option(
-    "--watch", is_flag=True, help="Watch the session; notify me when its context fills up."
+    "--watch", is_flag=True, help="Watch the session; notify you when its context fills up."
 )
 @click.option("--unwatch", is_flag=True, help="Stop watching the session.")
 @click.option(
     "--document",
     is_flag=True,
-    help="Write a handoff document from a copy of the session. This may cost a request.",
+    help="Write a handoff document from a copy of the session. Costs one model request.",
 )
 def adopt(
     session: str, name: str | None, yes: bool, watch: bool, unwatch: bool, document: bool
@@ -146,19 +148,19 @@ def _chosen(sessions: list[dict[str, Any]], typed: str) -> dict[str, Any]:
 
     Raises `NoSuchAgent` for no match, and `BadUsage` for several.
     """
-    begun = [
+    matches = [
         session for session in sessions if session["session_id"].lower().startswith(typed.lower())
     ]
-    if len(begun) == 1 and typed:
-        return begun[0]
+    if len(matches) == 1 and typed:
+        return matches[0]
     kind, problem = (
         (BadUsage, "Several session ids start")
-        if begun
-        else (NoSuchAgent, "No session id elsewhere starts")
+        if matches
+        else (NoSuchAgent, "No session elsewhere has an id that starts")
     )
     raise kind(
         f"{problem} with {quoted(typed, 80)}",
-        "\n".join(safe_line(session["session_id"]) for session in begun),
+        "\n".join(safe_line(session["session_id"]) for session in matches),
         "List them: cockpit status --elsewhere",
     )
 
@@ -170,7 +172,7 @@ def _ask(found: dict[str, Any], name: str | None) -> None:
     from cockpit.core.short_ids import short_session_id
 
     if not sys.stdin.isatty():
-        raise NotNow("Nothing was changed", "There is no terminal to ask in.", "Add --yes.")
+        raise NotNow("Cannot ask without a terminal", "Nothing was changed.", "Add --yes.")
     say(
         f"Session {short_session_id(found['session_id'])} ({state(found)}) in "
         f"{safe_line(found['directory'], 400)}:"
@@ -185,8 +187,4 @@ def _ask(found: dict[str, Any], name: str | None) -> None:
         "in one of cockpit's panes, in the same directory."
     )
     if not click.confirm("Adopt it?", default=False, err=True):
-        raise NotNow(
-            "Nothing was changed",
-            "You did not agree.",
-            hint="To adopt it without the question: --yes",
-        )
+        raise NotNow("Cancelled", "Nothing was changed.", hint="To skip the question: --yes")

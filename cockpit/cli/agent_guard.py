@@ -1,9 +1,9 @@
 """Refuse, inside an agent, the commands that the supervisor cannot check.
 
 The supervisor checks the callers of its API itself (`supervisor/api/callers.py`). This module
-covers actions that never reach the supervisor: trusting or writing a file, starting or ending a
-supervisor, and requests to another machine. A process is inside an agent if cockpit's variables are
-in its environment or in the environment of one of its parents.
+covers actions that do not need the local supervisor: trusting or writing a file, starting or
+ending a supervisor, and requests to another machine. A process is inside an agent if cockpit's
+variables are in its environment or in the environment of one of its parents.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def refuse_inside_agent(what: str, *, nested: bool = True) -> None:
 
     `what` completes "an agent may not ...", such as "trust a file". Hooks are allowed, because they
     are the user's own programs. With `nested`, the command is allowed inside an agent of another
-    cockpit if this one has its own `COCKPIT_HOME`.
+    cockpit if this cockpit has its own `COCKPIT_HOME`.
     """
     places = our_places()
     ancestors = ancestry(os.getpid(), boot="-")
@@ -67,8 +67,8 @@ def _is_other_cockpit(places: Places, state: str, runtime: Path, *, nested: bool
     """Return whether these folders belong to a cockpit that this command does not use.
 
     False if unknown. Folders are compared by inode, not by name. Another user's cockpit is always a
-    different one. A cockpit of the same user is a different one only if this command has its own
-    `COCKPIT_HOME`.
+    different one. A cockpit of the same user is a different one only with `nested`, and only if
+    this command has its own `COCKPIT_HOME`.
     """
     state_folder = _identity(Path(state))
     if state_folder is None:
@@ -94,7 +94,7 @@ def _identity(folder: Path) -> os.stat_result | None:
 
 
 def _state_of(start: TmuxStart, places: Places) -> str | None:
-    """Return the state folder of the cockpit that owns this tmux server; None if none does."""
+    """Return the state folder of the cockpit that owns this tmux server; None if there is none."""
     if same_path(start.socket, places.tmux_socket):
         return str(places.state)
     folder, name = os.path.split(start.config)

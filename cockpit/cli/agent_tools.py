@@ -1,4 +1,4 @@
-"""The tools that cockpit offers to an agent's model. The supervisor answers them.
+"""The tools that cockpit offers to an agent's model. The supervisor answers each call.
 
 The supervisor identifies the agent by the process at the other end of the connection, so no tool
 needs an agent's name. The texts are for a model, which cannot run `cockpit up` or answer questions
@@ -45,8 +45,8 @@ TOOLS = (
         (
             Argument(
                 "to",
-                f"The runtime of the new session, if not this one: {', '.join(SUCCESSORS)}, or one "
-                "that the user has configured.",
+                f"The runtime of the new session, if it should change: {', '.join(SUCCESSORS)}, or "
+                "a runtime that the user has configured.",
             ),
             Argument(
                 "model",
@@ -61,15 +61,17 @@ TOOLS = (
         (Argument("path", "The document's file, in this agent's directory.", required=True),),
         changes=True,
     ),
-    Tool("handoff_status", "Whether a handoff is in progress, and what you have to do for it."),
+    Tool("handoff_status", "Show whether a handoff is in progress, and what you must do next."),
     Tool(
         "context_status",
-        "How full this session's context is, when cockpit acts, and how many replies are left.",
+        "Show how full this session's context is, when cockpit acts, and how many replies are "
+        "left.",
     ),
     Tool(
         "get_subagent_status",
-        "The subagents of this session and of the previous one, with their last known state.",
-        (Argument("id", "Only the subagent with this id."),),
+        "List the subagents of this session and of the previous session, with the last known state "
+        "of each.",
+        (Argument("id", "List only the subagent with this id."),),
     ),
     Tool(
         "read_handoff",
@@ -84,7 +86,7 @@ TOOLS = (
 )
 
 NEXT: Mapping[str, str] = {
-    "asked": "The user is asked whether to hand off. Continue your work.",
+    "asked": "cockpit asks the user whether to hand off. Continue your work.",
     "waiting": "cockpit asks you for the document: with this answer, after your next tool call, or "
     "at the end of your turn. Finish the current step, start nothing new, and end your turn.",
     "documenting": "Write the document to the path that cockpit named, then end your turn.",
@@ -128,7 +130,7 @@ class OwnTools:
             return await self.calls[name](**arguments)
 
     async def resources(self) -> list[Resource]:
-        """Return the documents of the agent's job, oldest first; of a long job only the newest."""
+        """Return the documents of the agent's job, oldest first: at most the newest 100."""
         async with _for_a_model():
             return [
                 Resource(
@@ -146,8 +148,8 @@ class OwnTools:
             if uri not in known:
                 raise NoSuchAgent(
                     f"This job has no document {safe_line(uri, 200)}",
-                    "Documents of other jobs: search_history, read_handoff.",
-                    hint="To read one of these: read_handoff with its id",
+                    "These resources are only the documents of this agent's job.",
+                    hint="To find and read a document of another job: search_history, read_handoff",
                 )
             return _cut(await self._client.document(known[uri]))
 
@@ -208,7 +210,7 @@ class OwnTools:
         if id is not None and not now and not before and unknown is None:
             raise NoSuchAgent(
                 f"There is no subagent {safe_line(id, 80)!r}",
-                "Neither this session nor the one before started it.",
+                "Neither this session nor the previous session started it.",
                 "List all: get_subagent_status without an id.",
             )
         return {
@@ -231,7 +233,10 @@ class OwnTools:
             raise NoSuchAgent(error.title, error.detail, hint) from error
 
     async def _newest(self, row: AgentStatus) -> str:
-        """Return the document that this session started from, else the newest one of the job."""
+        """Return the id or path of the document that this session started from.
+
+        If the session did not start from a document, returns the id of the job's newest document.
+        """
         chain = await self._chain(row)
         here = (
             [session for session in chain.sessions if session.id == row.session_id] if chain else []
@@ -278,10 +283,10 @@ class OwnTools:
         caller = await self._client.caller()
         if caller.kind == "agent" and caller.name:
             return caller.name
+        process = "this process" if caller.pid is None else f"process {caller.pid}"
         raise NotNow(
             "These tools are for agents that cockpit started",
-            f"The supervisor has no agent to which process {caller.pid or 'of this server'} "
-            "belongs.",
+            f"No agent of the supervisor runs {process}.",
             "Continue without them. The user starts an agent with: cockpit start NAME",
         )
 
@@ -317,7 +322,7 @@ async def _for_a_model() -> AsyncIterator[None]:
 
 
 def _handoff(row: AgentStatus) -> dict[str, Any]:
-    """Describe the handoff that is in progress, and the agent's next step."""
+    """Return the handoff that is in progress, if any, and the agent's next step."""
     current = row.handoff
     if current is None:
         return {"handoff": None, "next": NO_HANDOFF}

@@ -24,18 +24,18 @@ Examples:
   cockpit answer api --choice 1
   cockpit answer api --choice 3 --text "use make test"
   cockpit answer api --choice 1,3           check several checkboxes
-  cockpit answer api --choice 1 --dialog ID only if it is the dialog you read""",
+  cockpit answer api --choice 1 --dialog ID   only if the open dialog has this ID""",
 )
 @with_common_options
 @click.argument("name", shell_complete=agent_names)
-@click.option("--choice", metavar="N", help="Number of the choice; for several checkboxes: 1,3.")
-@click.option("--text", default="", help="Text for a choice that takes one.")
-@click.option("--dialog", metavar="ID", help="Only if the open dialog has this ID.")
+@click.option("--choice", metavar="N", help="Number of the choice; for checkboxes: 1,3 or none.")
+@click.option("--text", default="", help="Text for a choice that takes text.")
+@click.option("--dialog", metavar="ID", help="Answer only if the open dialog has this ID.")
 @click.option("--json", "as_json", is_flag=True, help="Print the dialog as JSON.")
 def answer(name: str, choice: str | None, text: str, dialog: str | None, as_json: bool) -> int:
     """Show the permission dialog or question in an agent's pane, or answer it.
 
-    Without --choice, nothing is answered. Works for Claude Code; for other CLIs: cockpit attach.
+    Without --choice, only shows the dialog. Works for Claude Code; for other CLIs: cockpit attach.
     """
     from cockpit.cli.requests import ask, with_client
     from cockpit.core.ids import agent_name
@@ -44,7 +44,10 @@ def answer(name: str, choice: str | None, text: str, dialog: str | None, as_json
     agent = agent_name(name)
     if choice is None:
         if text or dialog:
-            raise BadUsage("--text and --dialog need --choice", hint=f"Try: cockpit answer {agent}")
+            raise BadUsage(
+                "--text and --dialog need --choice",
+                hint=f"List the choices: cockpit answer {agent}",
+            )
         shown = with_client(lambda client: client.dialog(agent))
         if as_json:
             click.echo(shown.model_dump_json(indent=2))
@@ -62,20 +65,20 @@ def answer(name: str, choice: str | None, text: str, dialog: str | None, as_json
 
 
 def _confirmed(agent: str, numbers: list[int], shown: DialogStatus) -> str | None:
-    """Show the dialog and ask whether to answer it. Return its identity, or None for no.
+    """Show the dialog and ask whether to answer it; return the dialog's ID, or None for no.
 
-    Raises `NotNow` for a dialog that cannot be answered, and `BadUsage` without a terminal: nobody
-    would have read the dialog.
+    Raises `NotNow` for a dialog that cannot be answered, and `BadUsage` without a terminal, because
+    nobody would have read the dialog.
     """
     _refuse_unknown(shown, agent)
     if not sys.stdin.isatty():
         raise BadUsage(
-            "--choice needs --dialog outside a terminal",
+            "Without a terminal, --choice needs --dialog",
             "--dialog makes sure that the answer goes to the dialog that you read.",
             f"See the dialog and its ID: cockpit answer {agent}",
         )
     click.echo(described(shown, agent), err=True)
-    termios.tcflush(sys.stdin, termios.TCIFLUSH)  # typed before the dialog was shown
+    termios.tcflush(sys.stdin, termios.TCIFLUSH)  # drop keys typed before the dialog was shown
     chosen = ", ".join(map(str, numbers)) or "no checkboxes"
     return shown.identity if click.confirm(f"Answer with {chosen}?", err=True) else None
 
@@ -85,7 +88,7 @@ def _refuse_unknown(shown: DialogStatus, agent: str) -> None:
     if shown.identity is None:
         raise NotNow(
             f"The dialog of {agent} cannot be answered from here",
-            f"{shown.refusal or 'It is unknown'}.",
+            f"{shown.refusal or 'cockpit does not recognise this dialog'}.",
             f"Answer it in its pane: cockpit attach {agent}",
         )
 
@@ -97,7 +100,7 @@ def described(shown: DialogStatus, agent: str) -> str:
     lines += filter(None, (shown.notice, shown.question))
     for number, choice in enumerate(shown.choices, 1):
         box = "" if choice.checked is None else "[x] " if choice.checked else "[ ] "
-        takes = {"may": "  (takes a text)", "must": "  (needs a text)"}.get(choice.text, "")
+        takes = {"may": "  (takes text)", "must": "  (needs text)"}.get(choice.text, "")
         lines.append(f"  {number}. {box}{choice.label}{takes}")
         lines += [f"     {choice.note}"] if choice.note else []
     lines += ["", f"Answer: cockpit answer {agent} --choice N --dialog {shown.identity}"]
@@ -105,12 +108,16 @@ def described(shown: DialogStatus, agent: str) -> str:
 
 
 def _numbers(written: str) -> list[int]:
-    """Read `1` or `1,3`; `none` unchecks every box. Raises `BadUsage`."""
+    """Return the numbers in `1` or `1,3`; empty for `none`, which unchecks every box.
+
+    Raises `BadUsage`.
+    """
     if written.strip() == "none":
         return []
     try:
         return [int(part) for part in written.split(",")]
     except ValueError:
         raise BadUsage(
-            "--choice takes the number of a choice", hint="Such as 1; for several checkboxes: 1,3."
+            "--choice takes the number of a choice",
+            hint="Try: --choice 1. For several checkboxes: --choice 1,3",
         ) from None

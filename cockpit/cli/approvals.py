@@ -21,7 +21,9 @@ Examples:
 @click.argument("name", shell_complete=agent_names)
 @click.option("--straight", is_flag=True, help="Approve and skip the review.")
 @click.option(
-    "--sha256", metavar="HASH", help="Only if the document has this SHA-256 (sha256sum FILE)."
+    "--sha256",
+    metavar="HASH",
+    help="Approve only if the document has this SHA-256 (sha256sum FILE).",
 )
 def approve(name: str, straight: bool, sha256: str | None) -> int:
     """Approve a handoff, or the document under review."""
@@ -42,7 +44,7 @@ Examples:
 @with_common_options
 @click.argument("name", shell_complete=agent_names)
 @click.option(
-    "--compact", is_flag=True, help="Let the CLI compact; don't ask again before that compaction."
+    "--compact", is_flag=True, help="Let the CLI compact; don't ask again until it has compacted."
 )
 def refuse(name: str, compact: bool) -> int:
     """Refuse a handoff; the agent continues in its session."""
@@ -95,8 +97,8 @@ Example:
 def done(name: str) -> int:
     """Mark an agent's job as done.
 
-    Runs push_on_success, create_pr and the after_run hooks. The next prompt to the agent reopens
-    the job.
+    Applies push_on_success and create_pr, and runs the after_run hooks. The next prompt to the
+    agent reopens the job.
     """
     from cockpit.cli.requests import ask
     from cockpit.core.ids import agent_name

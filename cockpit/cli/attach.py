@@ -1,7 +1,7 @@
 """Attach this terminal to the private tmux server: cockpit's screen, or an agent's pane.
 
 The process replaces itself with a small shell that runs the tmux client, so that no Python process
-remains between the keyboard and the pane. If the tmux server exits, the shell reports it.
+remains between the keyboard and the pane. If the tmux server exits, the shell reports the exit.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def views_of(places: Places) -> TmuxViews:
 
 
 def check_terminal() -> None:
-    """Raise an error without a terminal, with TERM=dumb, or inside an agent's pane."""
+    """Raise `BadUsage` without a full-screen terminal, and `NotNow` inside an agent's pane."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise BadUsage(
             "This command needs a terminal",
@@ -85,7 +85,7 @@ def check_terminal() -> None:
     if (term := os.environ.get("TERM", "")) in ("", "dumb", "unknown"):
         raise BadUsage(
             f"This terminal cannot show a full screen (TERM={term})",
-            "It can only print line by line.",
+            "A terminal of this type can only print line by line.",
             "Use: cockpit status --watch --plain. If TERM is wrong: TERM=xterm-256color cockpit",
         )
     if agent := os.environ.get("COCKPIT_AGENT"):

@@ -92,8 +92,8 @@ Exit codes: 0 done, 1 failed, 2 bad usage or bad config, 3 no such agent, 4 no s
 @click.version_option(__version__, "-V", "--version", message="cockpit %(version)s")
 @click.pass_context
 def cockpit(context: click.Context, direct: bool, in_home_window: bool) -> Any:
-    """Run many coding agents in one terminal, and hand each job to a new session before its context
-    fills up.
+    """Run many coding agents in one terminal, and hand each job to a new session before the
+    context is full.
 
     Without a command, starts the supervisor if needed, and opens the screen.
     """

@@ -26,8 +26,8 @@ Examples:
 def doctor(as_json: bool) -> int:
     """Check that required tools are installed.
 
-    Also checks folders, configuration, supervisor and tmux server. Prints below each problem how to
-    fix it.
+    Also checks folders, configuration, supervisor and tmux server. Prints the fix below each
+    problem.
     """
     from cockpit.cli.doctor_machine import check_machine
     from cockpit.cli.doctor_setup import agents_environment, check_setup
@@ -45,7 +45,7 @@ def doctor(as_json: bool) -> int:
     ]
     is_fit = all(finding.level != "unfit" for finding in findings)
     if as_json:
-        report = {"fit": is_fit, "findings": [dataclasses.asdict(one) for one in findings]}
+        report = {"fit": is_fit, "findings": [dataclasses.asdict(finding) for finding in findings]}
         print(json_text(report))
     else:
         for finding in findings:

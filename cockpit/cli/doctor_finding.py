@@ -19,7 +19,7 @@ class Finding:
     level: Level
     said: str
     remedy: str = ""
-    """How to fix it; empty only if nothing is wrong."""
+    """How to fix the problem; empty only if there is none."""
 
 
 def fit(topic: str, text: str) -> Finding:

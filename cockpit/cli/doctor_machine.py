@@ -93,14 +93,17 @@ def claude(environment: Mapping[str, str], directory: Path) -> list[Finding]:
 
 
 def _version(name: str, version: str, where: str) -> Finding:
-    """Report a CLI's version. An older one may have other hooks, transcripts and options."""
+    """Return a CLI's version, as a note if cockpit is only tested with newer versions.
+
+    An older CLI may have other hooks, transcripts and options.
+    """
     from cockpit.adapters.agents.tested_versions import TESTED, is_older
 
     found = f"{version} ({where})"
     if not is_older(name, version):
         return fit(name, found)
     text = f"{found} is older than {TESTED[name]}, with which cockpit is tested"
-    return note(name, text, f"If its agents show no context or do not hand off, update {name}.")
+    return note(name, text, f"Update {name} if its agents show no context or do not hand off.")
 
 
 def own_sessions(environment: Mapping[str, str]) -> list[Finding]:
@@ -117,7 +120,7 @@ def own_sessions(environment: Mapping[str, str]) -> list[Finding]:
             return [fit("claude", "Sessions that you start yourself show pending handoffs")]
         case Setup.NO:
             text = "Sessions that you start yourself do not show pending handoffs"
-            return [fit("claude", f"{text} (to change it: cockpit setup claude)")]
+            return [fit("claude", f"{text} (to show them: cockpit setup claude)")]
         case Setup.OFF:
             remedy = f"Remove disableAllHooks from {settings_file(environment)}"
             return [note("claude", f"The hook for pending handoffs is {Setup.OFF.value}", remedy)]
@@ -162,9 +165,9 @@ def gemini(environment: Mapping[str, str], directory: Path) -> list[Finding]:
     linked = state_of(environment, directory)
     if linked is not Linked.YES:
         findings.append(
-            note("gemini", f"cockpit's extension is {linked.value}: requests wait for the end of a "
-                 "turn, and dialogs are noticed some seconds later",
-                 "Enable it there with: gemini extensions enable cockpit" if linked is Linked.OFF
+            note("gemini", f"cockpit's extension is {linked.value}: handoff requests wait for "
+                 "the end of a turn, and cockpit notices dialogs some seconds later",
+                 "Enable it here: gemini extensions enable cockpit" if linked is Linked.OFF
                  else "Run: cockpit setup gemini")
         )  # fmt: skip
     if not (is_trusted(directory, environment) or is_worktree_of_trusted(directory, environment)):
@@ -183,7 +186,7 @@ def _first_screens(environment: Mapping[str, str], directory: Path) -> list[Find
     findings = []
     if "onboarding" in questions:
         findings.append(
-            note("claude", "Never started here: an agent will first show its welcome screens",
+            note("claude", "Never started here: an agent will first show the welcome screens",
                  "Run `claude` once, or answer the screens in the agent's pane.")
         )  # fmt: skip
     if "trust" in questions:

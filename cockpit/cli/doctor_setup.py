@@ -48,7 +48,7 @@ def agents_environment(environment: Mapping[str, str], config: Path | None) -> d
     try:
         loaded = load(Places.of(environment), config, Path.cwd(), environment)
     except CockpitError:
-        return dict(environment)  # reported by `configuration`
+        return dict(environment)  # `configuration` reports the error
     return {**environment, **loaded.settings.defaults.env}
 
 
@@ -63,7 +63,7 @@ def sockets(places: Places) -> Finding:
 
 
 def folder(path: Path) -> Finding:
-    """Check that a folder of cockpit is private and belongs to this user. It may be missing."""
+    """Check that a folder of cockpit is private and belongs to this user, if it exists."""
     try:
         entry = path.lstat()
     except FileNotFoundError:
@@ -94,10 +94,11 @@ def configuration(
     findings = [*own_runtimes(loaded, environment, places)]
     findings += [fit("config", f"{counted(len(loaded.settings.agents), 'agent')} configured")]
     findings += [
-        note("config", safe_line(text), "Change it when convenient.") for text in loaded.notices
+        note("config", safe_line(text), "Change the setting when convenient.")
+        for text in loaded.notices
     ]
     if loaded.held:
-        held = ", ".join(safe_line(str(one)) for one in loaded.held)
+        held = ", ".join(safe_line(str(setting)) for setting in loaded.held)
         remedy = "Read the file, then run: cockpit config trust FILE"
         findings.append(
             note("config", f"Ignored until you trust the project's file: {held}", remedy)
@@ -145,7 +146,10 @@ def theme_files(folder: Path) -> list[Finding]:
 
 
 def _out_of_descriptors(places: Places) -> Finding | None:
-    """Check whether a supervisor that does not answer has reached its limit of open files."""
+    """Return a finding if the supervisor has reached its limit of open files; else None.
+
+    Such a supervisor does not answer.
+    """
     if not USES_LINUX:
         return None  # no other system shows the limits of another process
     try:
@@ -173,7 +177,7 @@ def supervisor(places: Places) -> Finding:
     version = status.get("version")
     if version is not None and version != __version__:
         text = f"Process {status['pid']} is version {safe_line(str(version))}"
-        return note("supervisor", f"{text}; this command is {__version__}", "cockpit restart")
+        return note("supervisor", f"{text}; this command is {__version__}", "Run: cockpit restart")
     if trouble := status.get("trouble"):
         return unfit(
             "supervisor", safe_line(trouble, 400), "Free some disk space, then run: cockpit status"

@@ -30,13 +30,13 @@ if TYPE_CHECKING:
     )
 
 TOO_MANY_HANDOFFS = 4
-"""From this many handoffs on, the user is advised to split the job."""
+"""Number of handoffs from which `history` advises smaller jobs."""
 
 RUNNING = ("live", "undoing")
 """States of a session that is still running."""
 
 REBUILT = (
-    "rebuilt from its documents after the database was lost; "
+    "rebuilt from the job's documents after the database was lost; "
     "facts that are not in the documents are unknown"
 )
 
@@ -52,7 +52,9 @@ Examples:
 )
 @with_common_options
 @click.argument("name", required=False, shell_complete=agent_names)
-@click.option("--search", metavar="WORDS", help="Only documents that contain all of these words.")
+@click.option(
+    "--search", metavar="WORDS", help="List only documents that contain all of these words."
+)
 @click.option("--quality", is_flag=True, help="Show how well each handoff went.")
 @click.option("--all-hosts", is_flag=True, help="List the jobs of this machine and of every host.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -61,16 +63,15 @@ def history(
 ) -> int:
     """List the sessions of each job, with their documents.
 
-    One line per session: number, outcome, context before -> after the handoff (`162k -> 45k`), cost
-    and duration. The lines below each session list its documents, each with the id for `cockpit
-    show` and `cockpit continue`.
+    Prints one line per session: number, state, context before -> after the handoff (`162k -> 45k`),
+    cost, duration and start. The lines below each session list its documents, each with the id for
+    `cockpit show` and `cockpit continue`.
 
     --search also lists decisions and constraints with these words, and whether they still apply.
 
-    --quality prints a line per completed handoff: tokens before and after, the document's size, and
-    what the new session did. That is: whether it read the document, the time to its first edit or
-    commit, and how many finished steps it repeated, standing orders it broke and questions it asked
-    again.
+    --quality prints a line per completed handoff: tokens before and after, the document's size,
+    whether the new session read the document, the time to its first edit or commit, and how many
+    finished steps it repeated, orders it broke and questions it asked again.
     """
     from cockpit.wire.history import to_json
 
@@ -110,7 +111,7 @@ def _chains(name: str | None, search: str | None) -> list[HistoryChain]:
 
 
 def _chains_of_all(name: str | None, search: str | None) -> list[HistoryChain]:
-    """Return the chains of all hosts. Raises `BadUsage` together with a name or a host."""
+    """Return the chains of all hosts. Raises `BadUsage` if the user named an agent or a host."""
     from cockpit.cli.all_hosts import ask_all_hosts
     from cockpit.cli.options import common_options
 
@@ -161,12 +162,16 @@ def newest_document(chains: list[HistoryChain]) -> str | None:
 
 
 def _short(handoff: str) -> str:
-    """Return the start of a handoff's id, without the host, which `--host` names."""
+    """Return the first characters of a handoff's id, without the name of its host."""
     return host_and_name(handoff)[1][:8]
 
 
 def format_matches(chains: list[HistoryChain]) -> list[str]:
-    """Format search results, newest first, in two lines each; the second is the matching text."""
+    """Return the lines of the search results.
+
+    First the documents, newest first, with the matching text on a second line; then one line for
+    each decision or constraint.
+    """
     matches = [
         (handoff.created, chain.agent, handoff)
         for chain in chains
@@ -184,7 +189,7 @@ def format_matches(chains: list[HistoryChain]) -> list[str]:
 
 
 def _format_statement(agent: str, statement: HistoryStatement) -> str:
-    """Format a decision or constraint of a chain, and whether it still holds."""
+    """Format a decision or constraint of a chain, and whether it still applies."""
     if statement.revoked_in is None:
         state = f"holds since {statement.since}"
     else:
@@ -218,14 +223,17 @@ def format_chain(chain: HistoryChain, now: datetime) -> list[str]:
     if chain.rebuilt:
         lines.append(f"  {REBUILT}")
     if chain.handoffs >= TOO_MANY_HANDOFFS:
-        lines.append(f"  handed off {chain.handoffs} times: split this job into smaller ones")
+        lines.append(f"  handed off {chain.handoffs} times; next time, use smaller jobs")
     return lines
 
 
 def _format_session(
     session: HistorySession, after: HistorySession | None, now: datetime, cli: str
 ) -> str:
-    """Format a session in one line; `cli` names its CLI, or is empty if it goes without saying."""
+    """Format a session in one line.
+
+    `cli` is the name of the session's CLI; empty if all sessions of the job have the same CLI.
+    """
     from cockpit.tui.present.words import stamp  # deferred: `--help` needs no models
 
     cost = session.cost_usd
@@ -260,9 +268,9 @@ def _format_earlier(document: HistoryDocument) -> str:
 
 
 def _format_why(handoff: HistoryHandoff) -> str | None:
-    """Format why a handoff ended without a new session; None if it did not, or nobody knows.
+    """Format the reason of a cancelled, revived or failed handoff.
 
-    A refusal is its own reason.
+    Returns None if the reason is unknown, and for other outcomes: a refusal needs no other reason.
     """
     if handoff.outcome not in ("cancelled", "revived", "failed") or not handoff.why:
         return None
@@ -270,7 +278,7 @@ def _format_why(handoff: HistoryHandoff) -> str | None:
 
 
 def _answered(outcome: str | None, by: str | None) -> str:
-    """Format who answered the question of a handoff; empty if nobody did."""
+    """Format who approved or refused a handoff; empty if nobody did."""
     if by is None:
         return ""
     return f"{' ' if outcome == 'refused' else ', approved '}by {by}"
@@ -290,14 +298,14 @@ def _thousands(tokens: int | None) -> str:
 
 
 def _chain_duration(chain: HistoryChain, now: datetime) -> str:
-    """Format the time until now or the end of the last session; empty if it is unknown."""
+    """Format the time from the job's start until now, or until its end; empty if unknown."""
     ends = [_ended_at(session, now) for session in chain.sessions]
     is_known = bool(ends) and (now in ends or ends[-1] is not None)
     return _duration(chain.started_at, max(filter(None, ends))) if is_known else ""
 
 
 def _ended_at(session: HistorySession, now: datetime) -> datetime | None:
-    """Return when a session ended: now if it runs, and None if that is unknown."""
+    """Return the time when a session ended; `now` while it runs, None if unknown."""
     if session.ended_at is not None:
         return datetime.fromisoformat(session.ended_at)
     return now if session.state in RUNNING else None

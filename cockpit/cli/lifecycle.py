@@ -19,8 +19,8 @@ from cockpit.core.safetext import quoted, safe_line
 @click.command(
     epilog="""\b
 Examples:
-  cockpit up                       does nothing if a supervisor is running
-  cockpit up --config team.toml    also load the agents of that file
+  cockpit up                       if a supervisor is running, only load the agents
+  cockpit up --config team.toml    load the agents of that file instead
   cockpit up --foreground          for a service manager; logs to stderr"""
 )
 @with_common_options
@@ -63,11 +63,11 @@ def version_hint() -> str:
     if version == __version__:
         return ""
     other = f"version {safe_line(version, 40)}" if version else "an older version"
-    return f"The supervisor is {other}; this is {__version__}. Restart it: cockpit restart"
+    return f"The supervisor is {other}; this command is {__version__}. Restart it: cockpit restart"
 
 
 def reopen_hint() -> str:
-    """Return a hint to reopen the agents that a reboot interrupted; empty if none were."""
+    """Return a hint to reopen agents that a reboot or a tmux exit interrupted; empty if none."""
     from cockpit.cli.places import our_places
     from cockpit.cli.status import rows
     from cockpit.core.safetext import safe_line
@@ -93,7 +93,7 @@ Examples:
 def restart() -> int:
     """Restart the supervisor; agents keep running.
 
-    After an upgrade, this replaces the running supervisor with one of the new version. Handoffs in
+    After an upgrade, replaces the running supervisor with one of the new version. Handoffs in
     progress continue. Prints the new supervisor's process id.
     """
     from cockpit.cli.output import say
@@ -146,7 +146,7 @@ def down(agents: bool) -> int:
 
 
 class _StartCommand(click.Command):
-    """Refuses a program without a name of the agent before `--`, which click would drop."""
+    """Refuses `start -- PROGRAM`; click would drop `--`, and PROGRAM would be the agent's name."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         at = args.index("--") if "--" in args else len(args)
@@ -204,19 +204,19 @@ Examples:
 @click.option(
     "--force",
     is_flag=True,
-    help="With --resume: reopen the session although its job was moved to another machine.",
+    help="With --resume: reopen the session even if its job was moved to another machine.",
 )
 @click.option(
     "--all",
     "all_agents",
     is_flag=True,
-    help="With --resume: all agents that a reboot or a tmux exit interrupted.",
+    help="With --resume: reopen all agents that a reboot or a tmux exit interrupted.",
 )
 @click.option(
     "--dry-run",
     is_flag=True,
     help="With --all: only list the agents to reopen, and those that cannot be reopened. With "
-    "--host any: only show which machine would be chosen.",
+    "--host any: only show which machine cockpit would choose.",
 )
 @click.option(
     "--mode",
@@ -338,7 +338,10 @@ def reopen_all(prompt: str | None, *, dry_run: bool) -> int:
 
 
 def local_context(directory: Path | None) -> dict[str, str | bool | None]:
-    """Return the working directory and the configuration file. Raises `BadUsage`."""
+    """Return the fields of a request that name this machine's directories and configuration file.
+
+    Raises `BadUsage` if `directory` does not exist.
+    """
     from cockpit.cli.config_file import file_to_read
 
     if directory is not None and not directory.is_dir():
@@ -356,7 +359,10 @@ def local_context(directory: Path | None) -> dict[str, str | bool | None]:
 
 
 def remote_context(directory: Path | None) -> dict[str, str | bool | None]:
-    """Return the same as `local_context` for another machine, whose supervisor checks the paths."""
+    """Return the field of a request that names a directory on another machine.
+
+    The supervisor there checks whether it exists. Raises `BadUsage` for a relative path.
+    """
     from cockpit.cli.requests import require_absolute_path
 
     if directory is not None:

@@ -1,8 +1,8 @@
-"""The options that every command accepts, before or after the command's name.
+"""The options `--config` and `--host`, before or after a command's name.
 
-`--config` and `--host` mean the same in both places; if an option is given twice, the later one
-wins. Commands that only work on local files refuse `--host`. A command's help does not list an
-option that has no effect on the command.
+They mean the same in both places; if an option is given twice, the later one wins. Commands that
+only work on local files refuse `--host`. A command's help does not list an option that the command
+refuses or ignores.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ AnyCommand = TypeVar("AnyCommand", bound=Callable[..., Any])
 
 @dataclass
 class CommonOptions:
-    """The options common to all commands."""
+    """The values of `--config` and `--host`."""
 
     config: Path | None = None
     """Absolute path of the file from `--config`. The user named the file, so it is trusted."""
@@ -83,21 +83,23 @@ def _complete_host(
 
 
 class _CommonOption(click.Option):
-    """An option of every command. `hidden_in`: the commands whose help does not list it."""
+    """One of the common options. `hidden_in`: the commands whose help does not list the option."""
 
     def __init__(self, *arguments: Any, hidden_in: frozenset[str], **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self._hidden_in = hidden_in
 
     def has_no_effect(self, path: str) -> bool:
-        """Return whether the option has no effect on the command with this path, without
-        `cockpit`."""
+        """Return whether a command refuses or ignores the option.
+
+        `path` is the command as typed after `cockpit`, such as `worktrees restore`.
+        """
         names = path.split()
         return bool(names and self._hidden_in & {names[0], " ".join(names)})
 
 
 def hide_options(group: click.Group, path: str = "") -> None:
-    """Hide the options that have no effect on a command, in its help and in Tab completion."""
+    """Hide options without an effect on a command from the command's help and Tab completion."""
     for name, command in group.commands.items():
         own = f"{path} {name}".strip()
         for option in command.params:
@@ -120,7 +122,7 @@ _config = click.option(
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     callback=_keep_config,
     expose_value=False,
-    help="Use this file instead of the project's cockpit.toml, and trust it.",
+    help="Use and trust FILE instead of the project's cockpit.toml.",
 )
 _host = click.option(
     "--host",
@@ -130,5 +132,5 @@ _host = click.option(
     callback=_keep_host,
     shell_complete=_complete_host,
     expose_value=False,
-    help="Use the supervisor on this host, from [[hosts]] in ~/.config/cockpit/cockpit.toml.",
+    help="Use the supervisor on host NAME (see [[hosts]] in ~/.config/cockpit/cockpit.toml).",
 )

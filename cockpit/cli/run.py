@@ -22,7 +22,10 @@ Examples:
 
 \b
 Exit codes: 0 all done, 7 timed out, 8 an agent ended first; others: cockpit --help
-After Ctrl-C or a timeout the agents keep running: cockpit status, cockpit stop NAME.""",
+
+\b
+After Ctrl-C or a timeout the agents keep running. To see or end them: cockpit status,
+cockpit stop NAME.""",
 )
 @with_common_options
 @click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
@@ -33,8 +36,8 @@ def run_file(file: Path, timeout: str | None) -> int:
     Does not restart agents that are already running. If an agent needs you, prints the command that
     answers the agent.
 
-    A running supervisor keeps its configuration: of FILE it reads only the agents, with [defaults]
-    and [runtimes]. If no supervisor is running, starts one that uses the whole file.
+    A running supervisor keeps its configuration; it reads only [[agents]], [defaults] and
+    [runtimes] from FILE. If no supervisor is running, starts one that uses the whole file.
     """
     from cockpit.cli.output import say
     from cockpit.cli.requests import ask, remote_host, with_client
@@ -47,7 +50,7 @@ def run_file(file: Path, timeout: str | None) -> int:
         raise BadUsage(
             "cockpit run works on this machine only",
             "The other machine cannot read the file.",
-            "Copy the file there, and run the command there.",
+            "Copy the file to that machine, and run the command there.",
         )
     seconds = wait_seconds(timeout)
     path = file.absolute()
@@ -64,7 +67,7 @@ def run_file(file: Path, timeout: str | None) -> int:
 
 
 def agents_in(file: Path) -> list[str]:
-    """Return the names of the file's agents. Raises `BadConfig`, and `BadUsage` for no agents."""
+    """Return the names of the file's agents. Raises `BadConfig`, and `BadUsage` without agents."""
     from cockpit.cli.places import our_places
     from cockpit.config.read import load
 

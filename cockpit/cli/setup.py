@@ -36,8 +36,8 @@ def setup(runtime: str, yes: bool, remove: bool) -> int:
     """Install cockpit's hooks in an agent's CLI, once per machine.
 
     gemini: links cockpit's extension with `gemini extensions link`. In sessions that you start
-    yourself, the extension notes which session the process has open, so that cockpit can list it,
-    and shows a pending handoff. Agents also work without it; `cockpit doctor` lists the limits.
+    yourself, the extension records the session, so that cockpit can list the session. It also shows
+    a pending handoff. Agents also work without the extension; `cockpit doctor` lists the limits.
 
     claude: for sessions that you start yourself; agents need no setup. A hook in your Claude Code
     settings shows a pending handoff when you start `claude`, and how to continue the job.
@@ -72,12 +72,12 @@ def _add_hook(*, yes: bool) -> int:
         raise NotNow(
             "The hook is set up, but all hooks are switched off",
             f"{safe_line(str(file), 4096)} has disableAllHooks.",
-            "Remove that line to switch them on.",
+            "Remove that line to switch the hooks on.",
         )
     offer_hook.check(os.environ)
     say(f"{WAYS['claude']} This writes")
     say(f"  {file}")
-    say("and adds a SessionStart hook to it; nothing else in it is changed:")
+    say("and adds only this SessionStart hook to the file:")
     say(f"  {json.dumps(offer_hook.entry())}")
     _ask("Add it?", yes=yes)
     offer_hook.install(os.environ)
@@ -148,10 +148,6 @@ def _ask(question: str, *, yes: bool) -> None:
     if yes:
         return
     if not sys.stdin.isatty():
-        raise NotNow("Nothing was changed", "There is no terminal to ask in.", "Add --yes.")
+        raise NotNow("Cannot ask without a terminal", "Nothing was changed.", "Add --yes.")
     if not click.confirm(question, default=False, err=True):
-        raise NotNow(
-            "Nothing was changed",
-            "You did not agree.",
-            hint="To change it without the question: --yes",
-        )
+        raise NotNow("Cancelled", "Nothing was changed.", hint="To skip the question: --yes")

@@ -82,9 +82,10 @@ Examples:
   cockpit worktrees remove .worktrees/api --salvage
   cockpit worktrees remove api --salvage --leave-out node_modules
 
-\b
 Every removal first saves the worktree under refs/cockpit/salvage/AGENT/TIME: its commit and all
 uncommitted files, including staged, untracked and ignored ones. To restore them:
+
+\b
   cockpit worktrees restore REFERENCE NEW-FOLDER"""
 )
 @with_common_options
@@ -138,15 +139,15 @@ Examples:
   git for-each-ref refs/cockpit/salvage      list all references
 
 \b
-To get a worktree on its branch again:
+To recreate the worktree on its branch:
   git worktree add --no-checkout ../again agent/api
   cockpit worktrees restore refs/cockpit/salvage/api/20261122T020000Z ../again
   git -C ../again reset -q
 
 \b
 git restore, git checkout and git archive may change bytes if attributes convert line endings
-or encodings. The parents of REFERENCE are the staged files, and commits that were only in
-the worktree's reflog. To list them: git log --graph REFERENCE""",
+or encodings. The parents of commit REFERENCE hold the staged files, and the commits that were
+only in the worktree's reflog. To list them: git log --graph REFERENCE""",
 )
 @with_common_options
 @click.argument("reference")

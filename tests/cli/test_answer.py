@@ -35,10 +35,10 @@ def test_a_dialog_is_printed_as_the_cli_asks_it() -> None:
         "",
         "This command requires approval",
         "Do you want to proceed?",
-        "  1. Yes  (takes a text)",
+        "  1. Yes  (takes text)",
         "  2. [x] Report",
         "     Prints it",
-        "  3. Tell it  (needs a text)",
+        "  3. Tell it  (needs text)",
         "",
         "Answer: cockpit answer api --choice N --dialog d1",
     ]

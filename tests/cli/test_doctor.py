@@ -223,7 +223,7 @@ def test_the_supervisor_and_its_version(answering: Any, version: str | None, lev
 
     found = of("supervisor", premises())
     assert found.level == level
-    assert (found.remedy == "cockpit restart") is (level == "note")
+    assert (found.remedy == "Run: cockpit restart") is (level == "note")
 
 
 def test_a_dead_tmux_socket(answering: Any, own_home: Path) -> None:

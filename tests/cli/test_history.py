@@ -82,7 +82,7 @@ def test_the_clis_are_named_where_a_job_had_more_than_one() -> None:
 def test_a_job_that_was_handed_off_too_often_is_told_so(handoffs: int, told: bool) -> None:
     last = shown(chain(handoffs=handoffs), NOW)[-1]
 
-    words = f"handed off {handoffs} times: split this job into smaller ones"
+    words = f"handed off {handoffs} times; next time, use smaller jobs"
     assert (last.strip() == words) is told
 
 
@@ -121,7 +121,7 @@ def test_what_a_job_went_on_from_is_told() -> None:
 def test_a_chain_that_was_read_back_is_told_to_be() -> None:
     last = shown(chain(rebuilt=True), NOW)[-1]
 
-    assert "rebuilt from its documents" in last
+    assert "rebuilt from the job's documents" in last
     assert "read back" not in "".join(shown(chain(rebuilt=False), NOW))
 
 

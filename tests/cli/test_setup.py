@@ -139,7 +139,7 @@ def test_claudes_hook_is_added_once_and_removed(
     settings: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert of_own_sessions()[0] == "fit"
-    assert "do not show pending handoffs (to change it: cockpit setup" in of_own_sessions()[1]
+    assert "do not show pending handoffs (to show them: cockpit setup" in of_own_sessions()[1]
     assert run(["setup", "claude", "--yes"]) == 0
     assert "cockpit setup claude --remove" in capsys.readouterr().err
     added = settings.read_text()
