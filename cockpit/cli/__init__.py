@@ -1,8 +1,7 @@
 """The command line: one file per command group.
 
-Commands send requests and print the answers; decisions are the supervisor's. `main` tries the fast
-path first. All other commands are run by click and imported on demand. Data goes to stdout,
-messages to stderr.
+Commands send requests and print the answers; the supervisor decides. `main` tries the fast path
+first, and imports click for all other commands. Data goes to stdout, messages to stderr.
 """
 
 from __future__ import annotations

@@ -23,7 +23,7 @@ POLL_SECONDS = 0.1
 
 
 def report_client_end(code: int) -> int:
-    """Print the report and return the client's exit code."""
+    """Report that the tmux server exited, if it has; return the client's exit code."""
     places = our_places()
     if not _server_runs(places):
         say("cockpit: the tmux server exited, which ended the screen and every agent's pane")

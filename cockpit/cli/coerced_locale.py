@@ -1,4 +1,4 @@
-"""The terminal's locale as the user set it, without Python's own changes."""
+"""Restore the locale that the user set, without Python's own changes."""
 
 from __future__ import annotations
 
@@ -18,5 +18,5 @@ def drop_coerced_locale() -> None:
     if USES_LINUX and os.environ.get("LANG") and "LC_CTYPE" in os.environ:
         with suppress(OSError):
             given = Path("/proc/self/environ").read_bytes().split(b"\0")
-            if not any(one.startswith(b"LC_CTYPE=") and one[9:] for one in given):
+            if not any(entry.startswith(b"LC_CTYPE=") and entry[9:] for entry in given):
                 del os.environ["LC_CTYPE"]

@@ -24,6 +24,6 @@ Examples:
 def completion(context: click.Context, shell: str) -> int:
     """Print the tab completion script for a shell."""
     kind = get_completion_class(shell)
-    assert kind is not None, f"click completes {shell}"
+    assert kind is not None, f"click does not support {shell}"
     print(kind(context.find_root().command, {}, "cockpit", COMPLETE_VARIABLE).source())
     return 0

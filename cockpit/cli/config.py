@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from cockpit.ports.runtimes import Runtime
 
 _SECRET_TABLES = ("env", "headers", "urls", "url")
-"""Settings whose values may be secret; `cockpit config show` prints only how many they contain."""
+"""Settings whose values may be secret; `cockpit config show` prints "(hidden)" for each value."""
 
 
 def check(config: Path | None) -> int:
@@ -113,7 +113,7 @@ def _print_theme_problems(name: str) -> None:
 
 
 def _threshold_tables(settings: Settings) -> Iterator[str]:
-    """Print thresholds in tokens, once for all agents that share them."""
+    """Yield the lines of a table of thresholds for each group of agents that share them."""
     groups: dict[tuple[Any, ...], list[tuple[str, AgentDefaults]]] = {}
     agents: list[tuple[str, AgentDefaults]] = [(agent.name, agent) for agent in settings.agents]
     for name, agent in agents or [("defaults", settings.defaults)]:
@@ -150,7 +150,7 @@ def _too_high(agent: AgentDefaults, name: MarkName, window: int, compacts_at: in
 
 
 def _windows(agent: AgentDefaults, runtime: Runtime) -> tuple[int, ...]:
-    """Return the windows that an agent's models usually have."""
+    """Return the usual context window sizes of an agent's models, in tokens."""
     if agent.runtime == "claude":
         return DEFAULT_WINDOW, LARGE_WINDOW
     environment = {**os.environ, **agent.env}
@@ -165,7 +165,7 @@ def _runtime(settings: Settings, name: str) -> Runtime:
 
 
 def _all_settings(settings: Settings) -> Iterator[tuple[str, str]]:
-    """Yield every setting with its dotted key; agents and hosts by name."""
+    """Yield every setting with its dotted key, which has the names of agents and hosts."""
     dumped = settings.model_dump(mode="json")
     for agent in dumped.pop("agents"):
         dumped.setdefault("agents", {})[agent["name"]] = agent
@@ -184,7 +184,7 @@ def _walk(name: str, value: Any) -> Iterator[tuple[str, str]]:
             yield from _walk(f"{name}.{key}".lstrip("."), "(hidden)" if hidden else inner)
     elif last in _SECRET_TABLES and value:
         yield name, '"(hidden)"'
-    elif isinstance(value, list) and any(isinstance(one, Mapping) for one in value):
+    elif isinstance(value, list) and any(isinstance(item, Mapping) for item in value):
         yield name, f'"{len(value)} hidden"'
     elif last == "prompt" and len(value) > 200:
         yield name, spelled(f"{value[:200]}…")

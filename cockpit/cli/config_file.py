@@ -24,7 +24,7 @@ def file_to_read(config: Path | None) -> tuple[Path | None, bool]:
 
 
 def configured_summary(config: Path | None) -> str:
-    """Return how many agents the current files configure, and how many settings need trust.
+    """Return a line with the number of configured agents, and of settings that need trust.
 
     Raises `BadConfig`.
     """

@@ -13,7 +13,7 @@ from cockpit.cli.options import with_common_options
 
 @click.command(
     epilog="""\b
-Example:
+Examples:
   cockpit attach api               F12 goes back to cockpit
   cockpit attach api --host gpu1   an agent on another machine; F12 detaches"""
 )
@@ -71,7 +71,8 @@ Example:
 def dial_stdio(multiplex: bool) -> int:
     """Connect stdin and stdout to the supervisor's socket.
 
-    `cockpit --host NAME` and the screen run this command on the host, through ssh.
+    `cockpit --host NAME` and the screen run this command on the host, over the
+    host's connection.
     """
     from cockpit.cli.dial_stdio import dial, dial_multiplexed
 
@@ -79,7 +80,7 @@ def dial_stdio(multiplex: bool) -> int:
 
 
 def prompt_text(text: str) -> str:
-    """Return the text from the command line; if the text is a dash, read all of stdin.
+    """Return the text from the command line; for a dash, return all of stdin.
 
     Bytes that are not UTF-8 become replacement characters.
     """

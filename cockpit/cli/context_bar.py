@@ -24,7 +24,7 @@ def format_context(context: dict[str, Any]) -> str:
 
 
 HEADER = f"{'CONTEXT':<29}{'BAND':<8}{'TURNS':<9}"
-"""The titles of `format_context`, in its columns."""
+"""The column titles for `format_context`."""
 
 
 def bar(used: float) -> str:

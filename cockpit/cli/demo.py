@@ -52,7 +52,7 @@ def _say(text: str) -> None:
 
 
 def _interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
-    """End the demo as Ctrl-C does, so that cleanup runs; further signals do not interrupt it."""
+    """End the demo as Ctrl-C does, so that cleanup runs; ignore further signals."""
     for signal_number in _END_SIGNALS:
         signal.signal(signal_number, signal.SIG_IGN)
     raise KeyboardInterrupt

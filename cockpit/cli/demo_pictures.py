@@ -24,7 +24,7 @@ from cockpit.tui.pictures.picture import Shot, picture
 from cockpit.tui.state.context import UIContext
 
 ALWAYS = "/tmp/ckdemo-pictures"
-"""Name of the temporary folder in pictures; its real name changes with every run."""
+"""Replaces the name of the temporary folder, which changes with every run, in pictures."""
 
 Pictures = Mapping[str, str]
 """SVG by file name."""
@@ -64,7 +64,7 @@ def writable(folder: Path) -> Iterator[None]:
     except OSError as error:
         reason = f"{folder}: {error.strerror}."
         raise BadUsage(
-            "Cannot save the pictures there", reason, hint="Choose a folder that you can write to."
+            "Cannot save the pictures", reason, hint="Choose a folder that you can write to."
         ) from error
     try:
         yield
@@ -74,7 +74,7 @@ def writable(folder: Path) -> Iterator[None]:
 
 
 def write(pictures: Pictures, folder: Path) -> None:
-    """Write the pictures into the folder, replacing those of the same names. Raises `Failed`."""
+    """Write the pictures into the folder; replace files of the same names. Raises `Failed`."""
     try:
         for name, svg in pictures.items():
             (folder / name).write_text(svg, encoding="utf-8")

@@ -1,7 +1,8 @@
 """`cockpit dial-stdio`: connect standard input and output to the supervisor's socket.
 
-`ssh` runs this on a remote host. It copies bytes and does not interpret them. With `--multiplex`,
-it carries several connections over the same two files: to the supervisor, and to steps of a move.
+A client runs this command on a host, usually through ssh. Bytes are copied unchanged. With
+`--multiplex`, stdin and stdout carry several connections: to the supervisor, and to steps of a
+move.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from cockpit.core.errors import CockpitError, Failed
 
 _BLOCK = 65536
 _CONNECT_SECONDS = 2.0
-"""Time limit for one connection to the supervisor, in seconds; the others wait for it."""
+"""Maximum seconds to connect to the supervisor; all other streams wait meanwhile."""
 
 
 def dial() -> int:
@@ -32,7 +33,7 @@ def dial() -> int:
 
 
 def dial_multiplexed() -> int:
-    """Open a connection to the supervisor, or start a step, for each stream of the client.
+    """Open a connection to the supervisor, or start a step of a move, for each client stream.
 
     Returns the exit code when the client closes standard input.
 
@@ -51,9 +52,9 @@ def dial_multiplexed() -> int:
                 channel = connect(path, _CONNECT_SECONDS)
             else:
                 raise Failed(
-                    "This cockpit cannot do that",
-                    "It is older than the client's.",
-                    "Upgrade it: cockpit hosts install HOST",
+                    "The host's cockpit does not support this request",
+                    "It is an older version than the client's.",
+                    "Upgrade cockpit on the host: cockpit hosts install HOST",
                 )
         except CockpitError as error:
             lines = "\n".join(filter(None, (error.title, *error.detail.splitlines()[:1])))
@@ -71,9 +72,9 @@ def dial_multiplexed() -> int:
         return 0  # the client has disconnected
     except Violation as error:
         raise Failed(
-            "The client broke the protocol of this connection",
+            "The client sent invalid data",
             str(error),
-            "`cockpit dial-stdio --multiplex` is for cockpit's screen; do not type into it.",
+            "cockpit itself runs `cockpit dial-stdio --multiplex`; do not type into it.",
         ) from error
     finally:
         pump.close()
@@ -83,7 +84,7 @@ def dial_multiplexed() -> int:
 def start_step() -> socket.socket:
     """Start `cockpit move-step`; return its stdin and stdout as one socket.
 
-    The step ends by itself when the socket is closed.
+    The step ends when the socket is closed.
     """
     import subprocess
 

@@ -1,4 +1,4 @@
-"""Open a file in the user's editor, at a line if the editor is known to take one."""
+"""Open a file in the user's editor, at a line if cockpit knows the editor's option for that."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ WITH_OPTION = frozenset({"code", "code-insiders", "codium", "cursor"})
 async def edit(file: Path, line: int = 1) -> None:
     """Open a file in `$VISUAL` or `$EDITOR`, in this terminal. Raises `ProgramMissing`.
 
-    `line` counts from 1; an editor that is not known opens the file at its beginning.
+    `line` counts from 1; an editor that cockpit does not know opens the file at line 1.
     """
     command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     argv = at_line(shlex.split(command), str(file), line)
@@ -32,13 +32,13 @@ async def edit(file: Path, line: int = 1) -> None:
         process = await asyncio.create_subprocess_exec(*argv)
     except OSError as error:
         raise ProgramMissing(
-            f"Cannot start the editor {argv[0]}", str(error), "Set EDITOR to your editor."
+            f"Cannot start the editor {argv[0]}", str(error), "Set VISUAL or EDITOR to your editor."
         ) from error
     await process.wait()
 
 
 def at_line(editor: Sequence[str], file: str, line: int) -> list[str]:
-    """Return the command that opens a file at a line."""
+    """Return the command that opens a file at a line, or without a line in an unknown editor."""
     name = Path(editor[0]).name
     if line <= 1:
         return [*editor, file]

@@ -19,7 +19,7 @@ WATCHED = ", watched"
 
 
 def session_line(session: Session, now: datetime) -> str:
-    """Format one session on one line, in the columns of the agents above."""
+    """Format one session on one line, in the columns of the agents' table."""
     word, _, reason = state(session).partition(": ")
     cells = (
         f"{safe_line(short_session_id(session['session_id']))} {safe_line(runtime(session), 8):<7}",
@@ -53,7 +53,7 @@ def runtime(session: Session) -> str:
 
 
 def state(session: Session) -> str:
-    """Return the state from the CLI's status file, with the names of agent states."""
+    """Return the session's state from the CLI's status file, in the words for agents' states."""
     status = str(session.get("status"))
     if status == "waiting":
         return safe_line(f"waiting: {session.get('waiting_for') or 'for you'}", 60)

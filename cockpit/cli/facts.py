@@ -66,9 +66,9 @@ def read_facts(path: Path) -> dict[str, Any]:
 def _with_git(
     directory: str | None, facts: Facts, since: datetime | None
 ) -> tuple[GitFacts | None, Facts]:
-    """Return git's facts, and the session's with the commits that git has.
+    """Return git's facts, and the session's facts with its commits from git.
 
-    None and the unchanged facts if there is no directory, repository or git.
+    Without a directory, a repository or git, returns None and the unchanged facts.
     """
     if directory is None or not Path(directory).is_dir():
         return None, facts
@@ -131,7 +131,7 @@ def _text_lines(report: dict[str, Any]) -> Iterator[str]:
 
 
 def _conversation_lines(report: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
-    """Yield the user's statements and the agent's commands, by title."""
+    """Yield the sections about the conversation, such as prompts and checks: title and lines."""
     yield "Prompts", [f"{one['turn']}: {one['text']}" for one in report["prompts"]]
     yield "Orders", [f"{one['turn']}: {one['text']}" for one in report["constraints"]]
     yield (

@@ -1,7 +1,7 @@
 """`cockpit facts --document`: the handoff document of a transcript, without a model.
 
-Uses the functions with which the supervisor writes a document when no agent can write it. Only the
-data of an agent is missing: its job, its chain, and the commit with which it began.
+Uses the functions with which the supervisor writes a document when no agent can write it. The
+document lacks only an agent's own data: the job, the chain and the first commit.
 """
 
 from __future__ import annotations
@@ -39,24 +39,24 @@ def print_document(path: Path, config: Path | None = None) -> int:
 def configured_size(config: Path | None) -> int:
     """Return `handoff.max_tokens` of the configuration that applies here.
 
-    The default if a configuration file is invalid, with a note on stderr: the document does not
-    need the configuration.
+    If a configuration file is invalid, prints a note on stderr and returns the default, because the
+    document does not need the configuration.
     """
     file, named = file_to_read(config)
     try:
         loaded = load(our_places(), file, Path.cwd(), os.environ, named=named)
     except BadConfig as invalid:
         default = HandoffSettings().max_tokens
-        note = f"{invalid.title}; using the default size of {default:,} tokens"
+        note = f"{invalid.title}; using the default document size ({default:,} tokens)"
         print(f"cockpit: {safe_line(note, 500)}", file=sys.stderr)
         return default
     return loaded.settings.defaults.handoff.max_tokens
 
 
 def document_of(path: Path, max_tokens: int | None = None) -> str:
-    """Return the document that hands over the session of a transcript, without secrets.
+    """Return the handoff document for a transcript's session, without secrets.
 
-    `max_tokens`: the approximate maximum size; `None` for the default.
+    `max_tokens`: the approximate maximum size; None for the default.
     """
     reader, collector = Reader(), Collector()
     began: list[datetime] = []
@@ -90,9 +90,9 @@ def document_of(path: Path, max_tokens: int | None = None) -> str:
 
 
 def _with_git(directory: str | None, facts: Facts, since: datetime | None) -> tuple[Facts, GitView]:
-    """Return the facts with the session's commits in git, and git's state in its directory.
+    """Return the facts with the session's commits from git, and git's state in the directory.
 
-    An empty state and the unchanged facts if git cannot be asked.
+    If git fails, returns the unchanged facts and an empty state.
     """
     if directory is None or not Path(directory).is_dir():
         return facts, GitView(status_known=False)
@@ -105,7 +105,7 @@ def _with_git(directory: str | None, facts: Facts, since: datetime | None) -> tu
         state = await git.facts(folder, since=since)
         own = facts if state.root is None else await with_commits(git, folder, state, facts)
         hashes = [made.hash for made in own.commits]
-        # Not all commits since then are the session's.
+        # Not `state.commits`: commits since the session began can be from other sessions.
         return own, await view_of_git(git, folder, replace(state, commits=()), hashes)
 
     try:

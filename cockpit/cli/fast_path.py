@@ -16,10 +16,11 @@ COMPLETE_VARIABLE = "_COCKPIT_COMPLETE"
 
 
 def run_fast(arguments: Sequence[str]) -> int | None:
-    """Run the screen, the supervisor, or one of `status`, `usage`, `facts`, `attach`,
-    `dial-stdio`, `mcp` and a hook.
+    """Run the command if it has a fast path; return the exit code.
 
-    Return None when the arguments need the full command line.
+    Commands with a fast path: the screen, the supervisor, `status`, `usage`, `facts`, `attach`,
+    `dial-stdio`, `mcp` and hooks. Returns None for other commands, and for arguments that need
+    click.
     """
     if COMPLETE_VARIABLE in os.environ:
         return None
@@ -93,16 +94,16 @@ def _in_home_window(config: Path | None) -> int:
 
 
 def pause_gc() -> None:
-    """Turn garbage collection off while modules are imported or transcripts are read: this
-    allocates a lot, and creates no cycles.
+    """Turn garbage collection off, until `resume_gc` turns it on.
 
-    `resume_gc` turns it on again.
+    Collections only cost time while modules are imported or transcripts are read: both allocate
+    many objects, and create no cycles.
     """
     gc.disable()
 
 
 def resume_gc() -> None:
-    """Turn garbage collection on again, and freeze what is loaded so that it is never scanned."""
+    """Turn garbage collection on again, and exclude all objects that exist now."""
     gc.freeze()
     gc.enable()
 

@@ -1,9 +1,10 @@
 """Show the agents as plain text while the screen and the supervisor are being loaded.
 
-The screen needs most of a second to import its modules. Until it draws, the home window has the
-table of `cockpit status` with the time of that status, or else the rows that the last supervisor
-kept. While a supervisor starts, the user's terminal shows those too. Standard library and the fast
-path's modules only. Nothing here may delay the start of the screen or make it fail.
+The screen needs most of a second to import its modules. Until the screen draws, the home window
+shows the table of `cockpit status` with the time of that status. If no supervisor answers, the home
+window shows the rows that the previous supervisor saved. While a supervisor starts, the user's
+terminal shows the saved rows too. This module uses only the standard library and the fast path's
+modules. It must not delay the start of the screen or make the start fail.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ PATIENCE = 0.2
 MOST_BYTES = 1_000_000
 _EXPECTED = (
     CockpitError, OSError, termios.error,
-    # Rows that are not as this version writes them.
+    # Raised for rows in the format of another version.
     ValueError, LookupError, TypeError, AttributeError, OverflowError,
 )  # fmt: skip
 _LOCAL = termios.ECHO | termios.ICANON | termios.IEXTEN | termios.ISIG
@@ -44,11 +45,12 @@ _LEAVE = b"\x1b[?7h\x1b[?25h\x1b[?1049l"
 
 @contextmanager
 def first_rows() -> Iterator[None]:
-    """Draw the agents in the home window, if there are any; also after a resize, until the screen
-    handles resizes itself. An exception clears them, so that its message can be read.
+    """Draw the agents, if there are any, in the home window while the screen is loaded.
 
-    Keys pressed from now on are kept for the screen: without this, the terminal would echo them and
-    change Return. Does nothing without a terminal.
+    Draws them again after a resize, until the screen handles resizes itself. An exception clears
+    the rows, so that the error message can be read. Keeps keys that are pressed meanwhile for the
+    screen; otherwise the terminal would echo these keys and change Return. Does nothing without a
+    terminal.
     """
     shown = False
     with suppress(*_EXPECTED):
@@ -67,9 +69,9 @@ def first_rows() -> Iterator[None]:
 
 @contextmanager
 def last_rows() -> Iterator[None]:
-    """Draw the rows of the last supervisor in the user's terminal while the next one starts.
+    """Draw the previous supervisor's rows in the user's terminal while a new supervisor starts.
 
-    They are cleared at the end. Does nothing if the terminal cannot show every character of the
+    Clears the rows at the end. Does nothing if the terminal cannot show every character of the
     table.
     """
     shown = False
@@ -87,7 +89,9 @@ def last_rows() -> Iterator[None]:
 
 
 def _drawing(at: float, agents: list[Row]) -> Callable[[], None] | None:
-    """Return what draws the agents now, and after each resize; None without agents or a terminal.
+    """Return a function that draws the agents now and after each resize.
+
+    Returns None without agents or a terminal.
 
     Raises one of `_EXPECTED` for malformed rows.
     """
@@ -96,7 +100,7 @@ def _drawing(at: float, agents: list[Row]) -> Callable[[], None] | None:
         return None
     today = time.localtime()[:3] == time.localtime(at)[:3]
     as_of = time.strftime("%H:%M:%S" if today else "%Y-%m-%d %H:%M", time.localtime(at))
-    # Those that need the user are first on the screen too.
+    # As on the screen, agents that need the user come first.
     ordered = sorted(agents, key=lambda row: row["state"] != "needs_you")
 
     def drawn() -> bytes:
@@ -126,13 +130,16 @@ def _reported(places: Places) -> tuple[float, list[Row]] | None:
 
 
 def _kept(places: Places) -> tuple[float, list[Row]]:
-    """Return the time and the agents that the last supervisor kept. Raises `OSError`."""
+    """Return the time and the agents that the previous supervisor saved. Raises `OSError`."""
     kept = json.loads(read_text(places.last_rows, MOST_BYTES))
     return float(kept["at"]), kept["agents"]
 
 
 def picture(agents: list[Row], at: str, columns: int, lines: int) -> str:
-    """Return the text that draws the agents on a screen of this size; `at` is a time of day."""
+    """Return the text that draws the agents on a terminal of this size.
+
+    `at` is the time of the agents' status, for the title.
+    """
     header, *rows = table_lines(agents)
     shown = rows if len(rows) <= lines - 3 else rows[: max(0, lines - 4)]
     more = [] if len(shown) == len(rows) else [f"{len(rows) - len(shown)} more"]

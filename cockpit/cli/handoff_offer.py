@@ -1,8 +1,8 @@
 """Tell the user's own session that a handoff document is waiting in its directory.
 
-`cockpit setup claude` and `cockpit setup gemini` let the CLI run this module as a hook. It runs no
-program, reads a few small files, and says where the document is, not what is in it: a repository
-can contain such a file.
+`cockpit setup claude` and `cockpit setup gemini` let the CLI run this module as a hook. The hook
+runs no program and reads a few small files. It prints the document's path but not its text, because
+anybody can put such a file into a repository.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from pathlib import Path
 from typing import Any
 
 LONGEST = 0.9
-"""Maximum seconds for reading the files, because the user is waiting for the session. The time in
-which Python starts is not part of it: on a busy machine, that alone can be longer."""
+"""Maximum seconds for reading the files, because the user is waiting for the session. The start of
+Python is not included: on a busy machine, it can take longer than this."""
 _FOLDER = re.compile(r"[\w.-]+(/[\w.-]+)*")
 _DOCUMENT = re.compile(r"handoff-\d{4}-\d\d-\d\d-\d{6}(-\d{1,3})?\.md")
-"""Only names of this form are repeated to a session: other names could contain any sentence."""
+"""Sessions see only these file names, because other names could contain any sentence."""
 
 
 def print_offer() -> int:
-    """Print the hook's answer for the CLI, or nothing.
+    """Print the hook's answer for the CLI, or nothing; return 0.
 
-    The hook's shell command does not call this inside an agent, and hides errors.
+    Inside an agent, the hook's shell command does not call this function. It also hides errors.
     """
     if is_interactive(os.environ):
         _load_modules()
@@ -54,7 +54,10 @@ def is_interactive(environment: Mapping[str, str]) -> bool:
 
 
 def waiting_document(directory: Path, environment: Mapping[str, str]) -> Path | None:
-    """Return the document that is waiting in this directory, or above it in its repository."""
+    """Return the document that is waiting in this directory or a parent in the same repository.
+
+    Returns None if there is none.
+    """
     from cockpit.adapters.documents.files import FOLDER, Documents
     from cockpit.config.paths import Places
     from cockpit.config.project import repository_root
@@ -88,10 +91,9 @@ def answer(document: Path) -> dict[str, Any]:
 
 
 def _configured_folders(user_file: Path, directory: Path) -> Iterator[str]:
-    """Yield each `handoff.directory` that applies in this directory, without checking other
-    settings.
+    """Yield each `handoff.directory` that applies in this directory.
 
-    A session should not wait until all settings are read.
+    Does not read other settings, because that would delay the session.
     """
     from cockpit.config.file import LARGEST_FILE, LARGEST_FOUND, read_config_file
     from cockpit.config.project import project_file

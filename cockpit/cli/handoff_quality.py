@@ -1,4 +1,4 @@
-"""The table of `cockpit history --quality`: how well each handoff went, and their medians."""
+"""The table of `cockpit history --quality`: how well each handoff went, and the medians."""
 
 from __future__ import annotations
 
@@ -28,7 +28,8 @@ class Row:
     number: int
     """The number of the session that was handed off."""
     before: int | None
-    """Tokens of the old session at its end; for handoffs of earlier versions, the last count."""
+    """Tokens of the old session at its end. For handoffs of earlier cockpit versions, the session's
+    last count; None if it is unknown."""
     handoff: HistoryHandoff
 
 
@@ -49,7 +50,7 @@ def rows(chains: Sequence[HistoryChain]) -> list[Row]:
 
 
 def quality_lines(chains: Sequence[HistoryChain]) -> list[str]:
-    """Format the table; a value that is not known is a dash, never 0."""
+    """Return the lines of the table; an unknown value is a dash, never 0."""
     handoffs = rows(chains)
     if not handoffs:
         return ["No handoff has been completed yet."]
@@ -85,7 +86,7 @@ def _cells(row: Row) -> list[str]:
 
 def _summary(handoffs: Sequence[Row]) -> str:
     def middle(value: Callable[[Row], float | None], show: Callable[[float | None], str]) -> str:
-        known = [one for row in handoffs if (one := value(row)) is not None]
+        known = [number for row in handoffs if (number := value(row)) is not None]
         return show(median(known)) if known else UNKNOWN
 
     before = middle(lambda row: row.before, _thousands)

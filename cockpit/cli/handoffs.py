@@ -67,8 +67,8 @@ def handoff(
 ) -> int:
     """Hand off a job to a new session in the same worktree.
 
-    No session is ended before its document is on disk. Inside an agent's pane, NAME defaults to
-    that agent (COCKPIT_AGENT).
+    The old session ends only after its document is on disk. Inside an agent's pane, NAME defaults
+    to that agent (COCKPIT_AGENT).
     """
     from cockpit.cli.requests import ask, remote_host
     from cockpit.core.ids import agent_name
@@ -76,16 +76,16 @@ def handoff(
 
     if name is None:
         raise BadUsage(
-            "Which agent?",
+            "Missing argument NAME",
             "COCKPIT_AGENT is only set inside an agent's pane.",
-            "Pass its name: cockpit handoff NAME",
+            "Pass the agent's name: cockpit handoff NAME",
         )
     here = remote_host() is None
     if document is not None and not here:
         raise BadUsage(
             "--document is a file on this machine",
             f"{common_options().host} cannot read it.",
-            "Copy the file there and run the command there.",
+            f"Copy the file to {common_options().host} and run the command there.",
         )
     path = None if document is None else str(document.absolute())
     inside = here and os.environ.get("COCKPIT_AGENT") == name
@@ -148,7 +148,7 @@ Examples:
 @click.option(
     "--runtime",
     metavar="NAME",
-    help="The CLI of the new agent; default: the CLI of the transcript, else the configured one.",
+    help="The CLI of the new agent; default: the CLI of the transcript, else the configured CLI.",
 )
 def continue_(document: str, name: str | None, directory: Path | None, runtime: str | None) -> int:
     """Start an agent from a handoff document or transcript.

@@ -1,6 +1,6 @@
 """Wrap the help of commands to the terminal.
 
-click leaves the lines of examples as they are, and a terminal breaks a long one inside a word.
+click leaves the lines of examples as they are, and a terminal breaks a long line inside a word.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import textwrap
 import click
 
 _EXPLANATION = re.compile(r"\S {2,}(?=\S)")
-"""What separates an example from its explanation."""
+"""Matches the gap between an example and its explanation."""
 LEAST = 20
 """Minimum columns for an explanation; with fewer, it continues at the indent of the example."""
 
@@ -26,7 +26,7 @@ class HelpFormatter(click.HelpFormatter):
         if sys.stdout.isatty():
             paragraphs = "".join(self.buffer[before:]).rstrip("\n").split("\n\n")
             self.buffer[before:] = [
-                "\n\n".join(fitted(one, self.width) for one in paragraphs),
+                "\n\n".join(fitted(paragraph, self.width) for paragraph in paragraphs),
                 "\n",
             ]
 
@@ -36,17 +36,17 @@ class HelpContext(click.Context):
 
 
 def use_help_format(command: click.Command) -> None:
-    """Let a command, and the commands below it, wrap their help."""
+    """Use `HelpFormatter` for the help of a command and its subcommands."""
     command.context_class = HelpContext
     if isinstance(command, click.Group):
-        for each in command.commands.values():
-            use_help_format(each)
+        for subcommand in command.commands.values():
+            use_help_format(subcommand)
 
 
 def fitted(paragraph: str, width: int) -> str:
-    """Break the lines of a paragraph that are too long; unchanged if none is.
+    """Return the paragraph without lines longer than `width`; unchanged if no line is longer.
 
-    Lines of prose are filled together. Other lines, such as examples, stay apart.
+    Joins and wraps lines of prose. Wraps other lines, such as examples, one by one.
     """
     lines = paragraph.split("\n")
     if max(map(len, lines)) <= width:
@@ -58,13 +58,13 @@ def fitted(paragraph: str, width: int) -> str:
 
 
 def _hanging(line: str, width: int) -> str:
-    """Break a line between words; what follows is indented like the line's explanation."""
+    """Break a long line between words; indent the rest like the line's explanation."""
     if len(line) <= width:
         return line
     column = len(line) - len(line.lstrip())
-    for found in _EXPLANATION.finditer(line):
-        if found.end() <= width - LEAST:
-            column = found.end()
+    for gap in _EXPLANATION.finditer(line):
+        if gap.end() <= width - LEAST:
+            column = gap.end()
     return textwrap.fill(
         line,
         width,

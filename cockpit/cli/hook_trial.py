@@ -39,10 +39,10 @@ class Candidate:
 
 
 def run_trial(name: str, event: str, config: Path | None) -> int:
-    """Run the matching hooks; return 1 if any failed. Raises `BadUsage` for an unknown hook or
-    event.
+    """Run the matching hooks; return 1 if any failed, else 0.
 
-    Raises `NotAllowed` inside an agent: hooks are the user's programs.
+    Raises `BadUsage` for an unknown hook or event, and `NotAllowed` inside an agent, because hooks
+    are the user's programs.
     """
     refuse_inside_agent("run a hook")
     wanted = _event(event)
@@ -77,7 +77,7 @@ def _candidates(loaded: Loaded) -> Iterator[Candidate]:
 
 def _of(agent: str, directory: Path, hooks: Hooks) -> Iterator[Candidate]:
     for setting, hook in hooks.written():
-        event = next(each for each in EVENTS if setting_of(each) == setting)
+        event = next(name for name in EVENTS if setting_of(name) == setting)
         yield Candidate(agent, directory, event, hook)
 
 
@@ -112,7 +112,10 @@ async def _run_all(chosen: list[Candidate]) -> int:
 
 
 async def _run_in_order(chosen: list[Candidate], shell: ShellHooks, sender: Sender) -> bool:
-    """Run hooks in order. After a failure without continue_on_error, skips the agent's others."""
+    """Run hooks in order; return whether all succeeded.
+
+    After a failure without continue_on_error, skips the agent's remaining hooks.
+    """
     all_succeeded, failed_hooks = True, dict[str, str]()
     for candidate in chosen:
         if candidate.agent in failed_hooks:
@@ -121,7 +124,7 @@ async def _run_in_order(chosen: list[Candidate], shell: ShellHooks, sender: Send
             continue
         succeeded = await _run(candidate, shell, sender)
         all_succeeded = all_succeeded and succeeded
-        # Messages are sent through the outbox, so later hooks never wait for them.
+        # The supervisor sends messages through its outbox, so a failed one stops no other hook.
         if (
             not succeeded
             and candidate.hook.type == "shell"
@@ -142,7 +145,7 @@ async def _run(candidate: Candidate, shell: ShellHooks, sender: Sender) -> bool:
     if reason := passed_over(
         candidate.event, payload, candidate.hook.on_events, candidate.hook.when
     ):
-        say(f"  this event would skip the hook ({safe_line(reason)}); running it anyway")
+        say(f"  a real event would skip this hook ({safe_line(reason)}); running it anyway")
     if candidate.hook.type == "shell":
         return await _run_shell(candidate, payload, shell)
     return await _send(candidate, payload, sender)
@@ -173,7 +176,7 @@ async def _run_shell(candidate: Candidate, payload: dict[str, Any], shell: Shell
 
 
 def _print_decision(candidate: Candidate, output: str) -> bool:
-    """Print the decision of an on_context_threshold hook. False for invalid output."""
+    """Print the decision of an on_context_threshold hook; return False for invalid output."""
     if candidate.event != "context_threshold":
         return True
     try:

@@ -38,7 +38,7 @@ def init(folder: Path | None = None) -> int:
 
 
 def default_branch(root: Path) -> str:
-    """Return the branch that worktrees start from: the remote's default, else the current one.
+    """Return the branch that worktrees start from: the remote's default, else the current branch.
 
     Reads git's files directly, so that no program of the repository runs. Falls back to `main`.
     """

@@ -46,9 +46,9 @@ def demo(
 
     Runs the real CLIs in real panes; only the model is simulated.
     """
-    from cockpit.cli.demo import demo as fly
+    from cockpit.cli.demo import demo as run
 
-    return fly(agents=agents, headless=headless, keep=keep, pictures=pictures, runtime=runtime)
+    return run(agents=agents, headless=headless, keep=keep, pictures=pictures, runtime=runtime)
 
 
 @click.command(
@@ -128,8 +128,9 @@ def keys() -> int:
 
     The [keys] table of cockpit.toml maps the action ids to other keys.
     """
-    from cockpit.cli.keys import keys as tell
+    from cockpit.cli.keys import keys as print_keys
     from cockpit.cli.places import our_places
     from cockpit.config.read import load
 
-    return tell(load(our_places(), common_options().config, Path.cwd(), os.environ).settings.keys)
+    settings = load(our_places(), common_options().config, Path.cwd(), os.environ).settings
+    return print_keys(settings.keys)

@@ -28,7 +28,7 @@ def json_text(value: object, *, indent: int | None = 2) -> str:
     """Return JSON for stdout, on one line if `indent` is None.
 
     Escapes every control character, because `json` leaves those from U+007F to U+009F as they are,
-    and some terminals obey them.
+    and some terminals interpret them.
     """
     text = json.dumps(value, indent=indent, ensure_ascii=False)
     return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
@@ -58,7 +58,7 @@ def run_guarded(call: Callable[[], Code]) -> Code | int:
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        # `cockpit events | head` closed the pipe. Python flushes once more at exit.
+        # The reader closed the pipe, as in `cockpit events | head`. Python flushes again at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
     return code

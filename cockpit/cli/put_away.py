@@ -51,8 +51,8 @@ Example:
 def rename(old: str, new: str) -> int:
     """Rename an ended agent. Its history is kept; its worktree and branch keep their names.
 
-    Refused while the agent's process is running, while a handoff is in progress, and if another
-    agent has the name.
+    Refused while the agent's process is running, while a handoff is in progress, and if the name
+    NEW is taken.
     """
     from cockpit.cli.requests import ask
     from cockpit.core.ids import agent_name

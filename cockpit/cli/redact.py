@@ -14,7 +14,7 @@ FOUND = 1
 
 
 def redact(environment: Mapping[str, str], *, check: bool) -> int:
-    """Copy stdin to stdout without secrets; or with `--check`, only list the secrets.
+    """Copy stdin to stdout without secrets; with `check`, only list the line of each secret.
 
     Bytes that are not UTF-8 pass unchanged.
     """

@@ -30,9 +30,9 @@ _KEPT = f"{__name__}.kept"
 def ask(verb: Verb, *, is_only: bool = True) -> Done:
     """Send one request and print the supervisor's message on stderr.
 
-    The only request of a command needs no kept connection: that would cost a round trip more, and a
-    login more on a host with an older cockpit. It still uses the connection that was kept for an
-    earlier request.
+    `is_only`: the command sends no later request, so this keeps no new connection. A kept
+    connection costs another round trip, and another login on a host with an older cockpit. A
+    connection that an earlier request has kept is still used.
     """
     from cockpit.cli.output import say
 
@@ -70,12 +70,12 @@ def supervisor_address() -> Path | Address:
 
 
 def keep(host: KeptHost) -> None:
-    """Use a connection that is open already for all requests. Its owner closes it."""
+    """Use this open connection for all requests. The caller closes it."""
     click.get_current_context().find_root().meta[_KEPT] = host
 
 
 def completion_address(options: CommonOptions) -> Path | Address:
-    """Return the address of the supervisor for a single request, while a command is typed.
+    """Return the address of the supervisor for a single request of Tab completion.
 
     Raises `BadUsage` and `BadConfig`.
     """

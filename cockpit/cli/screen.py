@@ -36,9 +36,9 @@ def open_screen(config: Path | None) -> int:
 
 
 def _meanwhile() -> AbstractContextManager[None]:
-    """Show the last rows in this terminal while a supervisor starts.
+    """Show the previous supervisor's rows in this terminal while a new supervisor starts.
 
-    If one is running, the home window is shown at once.
+    Shows nothing if a supervisor is running, because the home window then opens at once.
     """
     if is_listening(our_places().socket):
         return nullcontext()

@@ -210,7 +210,9 @@ async def _run_tmux_client(argv: list[str], trouble: str) -> None:
     process = await asyncio.create_subprocess_exec(*argv, env=client_terminal(os.environ))
     if code := await process.wait():
         raise Failed(
-            trouble, f"It ended with exit code {code}.", hint="To check tmux: cockpit doctor"
+            trouble,
+            f"The tmux client ended with exit code {code}.",
+            hint="To check tmux: cockpit doctor",
         )
     os.write(sys.stdout.fileno(), ERASE_LINE_ABOVE)
 

@@ -117,7 +117,7 @@ def _check_public_address(bind: str, port: int, *, let_others_in: bool) -> None:
             f"{bind} is reachable from other machines",
             "Anyone who connects can type into your agents, and traffic is not encrypted.",
             f"Safer: ssh -L {port}:localhost:{port} HOST cockpit serve --port {port}\n"
-            "To allow it anyway: --let-others-in",
+            "To let other machines connect: --let-others-in",
         )
     say(
         f"Warning: {bind} is reachable from other machines. Traffic is not encrypted, and "

@@ -23,7 +23,7 @@ KEPT = (
 )  # fmt: skip
 """The only variables that are written to the service file: paths of programs and folders."""
 MARKER = "cockpit service remove"
-"""A text in every service file that cockpit writes; identifies the file as cockpit's."""
+"""Text in every service file that cockpit writes; identifies the file as cockpit's."""
 
 
 @click.group(
@@ -55,7 +55,7 @@ def install(dry_run: bool) -> int:
     """Write the service file and enable it.
 
     The file contains the path of this Python, PATH and cockpit's folders, and no credentials. A
-    running supervisor keeps running; from your next login, the service starts it.
+    running supervisor keeps running; from your next login on, the service starts the supervisor.
     """
     from cockpit.adapters.service.commands import run_all
     from cockpit.cli.agent_guard import refuse_inside_agent
@@ -198,7 +198,7 @@ def _installed_text(path: Path) -> str | None:
     if MARKER not in text:
         raise NotNow(
             f"{safe_line(str(path))} was not written by cockpit",
-            "It was not changed.",
+            "The file was not changed.",
             "Move it elsewhere, then run again: cockpit service install",
         )
     return text

@@ -25,7 +25,7 @@ class SideBySide(Generic[Answer]):
     def _ask(self, place: int, question: Callable[[], Answer]) -> None:
         try:
             self._answers.put((place, question()))
-        except Exception as error:  # noqa: BLE001 - raised again where the answer is awaited
+        except Exception as error:  # noqa: BLE001 - `next` raises it again
             self._answers.put((place, error))
 
     def next(self, seconds: float | None = None) -> tuple[int, Answer]:

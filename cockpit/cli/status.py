@@ -45,9 +45,9 @@ def show(
 ) -> int:
     """Print the current state. Raises `NoSuchAgent` for an unknown name.
 
-    `address` is the supervisor's address; None: the local supervisor. `host` is our name for the
-    supervisor's machine, which calls itself local. With `elsewhere`, also prints the sessions that
-    cockpit did not start.
+    `address` is the supervisor's address; None: the local supervisor. `host` is the name of another
+    machine in this machine's configuration; that machine's supervisor reports `local`. With
+    `elsewhere`, also prints the sessions that cockpit did not start.
     """
     status = _status(address or our_places().socket, elsewhere=elsewhere)
     if host is not None:
@@ -112,8 +112,10 @@ def _changes(address: Path | Address | None, *, with_day: bool) -> Iterator[dict
 
 
 def _day_key(message: dict[str, Any], *, plain: bool) -> object:
-    """Return a key; `--watch` prints the day's cost when the key changes: with each percent of the
-    budget, or with `plain` only when the budget is reached."""
+    """Return a key; `--watch` prints the day's cost again when the key changes.
+
+    The key changes with each percent of the budget; with `plain`, only when the budget is reached.
+    """
     spent, budget = message.get("spent_today_usd"), message.get("budget_today_usd")
     if spent is None or not budget:
         return None
@@ -193,7 +195,7 @@ def _changed(message: dict[str, Any], name: str | None) -> Iterator[Row]:
 
 
 def table_lines(agents: list[Row]) -> list[str]:
-    """Return the table of the agents: its header, then one line for each."""
+    """Return the table of the agents: the header, then one line for each agent."""
     names = _widest(agents)
     header = _cut(f"{'NAME':<{names}}  {'STATE':<11}  {HEADER}  DOING")
     return [header, *(table_line(row, names) for row in agents)]

@@ -23,7 +23,7 @@ def sentence(row: dict[str, Any]) -> str:
 
 
 def context_of(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the agent's context; without the turns left, if it is not using its context."""
+    """Return the agent's context, without the turns left if the agent is not using it."""
     context: dict[str, Any] = row["context"]
     return context if row["state"] in USING else {**context, "turns_left": None}
 
@@ -46,9 +46,9 @@ def change_key(row: dict[str, Any]) -> tuple[object, ...]:
 
 
 def doing(row: dict[str, Any]) -> str:
-    """Return the agent's activity, or else its note; after the message of a failed hook.
+    """Return the agent's activity, after the warning of a failed hook; else the note or warning.
 
-    The activity of an agent that has ended is not returned: it is over.
+    Leaves out the activity of an agent that has ended.
     """
     if row["state"] not in ENDED and (activity := row.get("activity")):
         return safe_line("; ".join(filter(None, (row.get("warning"), activity))))

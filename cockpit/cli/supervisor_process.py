@@ -1,6 +1,6 @@
 """Start the supervisor as a separate process, and wait until it answers or has ended.
 
-The process is detached: it has its own session, no terminal and none of our pipes. Until the
+The process is detached: it has its own session, no terminal and no pipe of this command. Until the
 process opens its log, its output goes to `logs/up.log`, from which a failed start is reported.
 """
 
@@ -274,7 +274,7 @@ def _await_answer(places: Places, starting: _Starting) -> int:
         "The supervisor did not start",
         "\n".join(
             [
-                f"It did not answer within {START_SECONDS:g} s, so it was ended.",
+                f"No answer within {START_SECONDS:g} s; cockpit ended the process.",
                 *_last_lines(starting.output.read()),
             ]
         ),
@@ -295,9 +295,9 @@ def _last_lines(output: str) -> list[str]:
 
 
 def _ended_early(places: Places, output: StartupOutput, code: int) -> int:
-    """Return the pid of the supervisor of another `up` that won the race.
+    """Return the pid of a supervisor that another `up` has started meanwhile.
 
-    Raises the child's error if there is none.
+    Raises the child's error if no supervisor answers.
     """
     if (pid := _answering_pid(places)) is not None:
         return pid

@@ -1,4 +1,4 @@
-"""Notice which terminals show the screen in the home window.
+"""Watch whether a terminal that shows the home window is connected over SSH.
 
 tmux sends SIGURG to the screen whenever a terminal is attached or detached, so nothing is polled.
 """
@@ -14,8 +14,11 @@ from cockpit.core.errors import CockpitError
 
 
 def watch_terminals(views: TmuxViews, call: Callable[[bool], None]) -> Callable[[], None]:
-    """Call the function now and after each change, with whether a terminal is connected over SSH;
-    not while no terminal is attached. Return a function that stops this."""
+    """Call `call` now and after each change of terminals; return a function that stops the watch.
+
+    The argument is True if a terminal is connected over SSH. While no terminal is attached, `call`
+    is not called.
+    """
     changed = asyncio.Event()
     changed.set()
     loop = asyncio.get_running_loop()

@@ -1,5 +1,7 @@
-"""The document from which `cockpit continue` starts an agent: a given one, or one made from a CLI's
-transcript."""
+"""Provide the document from which `cockpit continue` starts an agent.
+
+The document is the given file, or is made from a CLI's transcript.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,7 @@ from cockpit.adapters.agents.transcript_formats import TranscriptFormat, format_
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What an agent is started from."""
+    """The document from which a new agent starts."""
 
     document: Path
     cli: str | None = None
@@ -23,10 +25,11 @@ class Source:
 
 @contextmanager
 def document_from(path: Path, *, here: bool, config: Path | None = None) -> Iterator[Source]:
-    """Yield `path`, or a file with the document of its facts if it is a transcript.
+    """Yield the document at `path`; for a transcript, a temporary document with its facts.
 
-    The file is private, and removed afterwards: the supervisor copies it into the directory of the
-    new agent. Files on another machine (`here` is False) are not read. Raises `Failed`.
+    The temporary file is private. It is removed afterwards, because the supervisor copies it into
+    the new agent's directory. Files on another machine (`here` is False) are not read. Raises
+    `Failed`.
     """
     form = _transcript_format(path) if here else None
     if form is None:
@@ -45,5 +48,5 @@ def _transcript_format(path: Path) -> TranscriptFormat | None:
     try:
         form = format_of(path) if path.stat().st_size > 0 else None
     except OSError:
-        return None  # the supervisor reports what is wrong
+        return None  # the supervisor reports the error
     return form if form is not None and form.recognised else None

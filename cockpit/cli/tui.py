@@ -75,13 +75,13 @@ class ScreenOptions:
     settings: Settings | None = None
     """The initial settings."""
     outside: ReloadTargets | None = None
-    """Notified when settings change."""
+    """Objects outside the screen that change with the settings."""
     say_after: Callable[[str], None] = print
     """Shows a line in the user's shell, after the user has left the screen."""
 
 
 def ends_on_leaving(environment: Mapping[str, str]) -> str:
-    """Return what ends when the user leaves the screen; empty outside the demo."""
+    """Return a sentence about the consequences of leaving the screen; empty outside the demo."""
     demo = environment.get(DEMO_VARIABLE)
     return {None: "", KEPT: DEMO_ENDS_KEPT}.get(demo, DEMO_ENDS)
 

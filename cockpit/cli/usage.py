@@ -131,7 +131,7 @@ def read_into(
 
 
 def _identify(reader: Reader, path: Path, feed: Callable[[SessionEvent | Skipped], None]) -> None:
-    """Find the session of a transcript in which no prompt names it."""
+    """Feed the session id and directory from the beginning of the transcript, if it has them."""
     assert reader.format is not None
     try:
         named = session_named_in(path, reader.format)
@@ -154,7 +154,7 @@ def _read_all(paths: Sequence[Path], shared_from: int) -> list[Report]:
         return [_read(path) for path in paths]
     from multiprocessing import get_context
 
-    # The largest first, so that no process begins with it when the others are done.
+    # Largest files first, so that no process starts a large file when all others are done.
     order = sorted(range(len(paths)), key=sizes.__getitem__, reverse=True)
     with suppress(OSError):
         format_of(paths[order[0]])  # loads modules that otherwise each process would load
@@ -209,7 +209,7 @@ def _bar(context: dict[str, Any]) -> str:
 
 
 def _short(tokens: int | None) -> str:
-    """Format a number with three digits and a unit."""
+    """Format a number with a unit, and with one decimal below 100 units."""
     if tokens is None:
         return "?"
     for size, unit in ((1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")):

@@ -107,13 +107,13 @@ async def wait_for(
 
 
 class _Watch:
-    """The agents to wait for."""
+    """Watches the agents until the wait is over."""
 
     def __init__(self, names: Sequence[str], goal: Goal, *, is_any: bool) -> None:
         self._names = names
         self._goal = goal
         self._is_any = is_any
-        self._told: dict[str, tuple[str, str]] = {}
+        self._reported: dict[str, tuple[str, str]] = {}
         self._waits: dict[str, Wait] = {}
         self._ended: list[str] = []
         self.left: list[str] = list(names)
@@ -181,9 +181,9 @@ class _Watch:
             return
         needs = row.needs
         if needs is None:
-            self._told.pop(row.name, None)
-        elif self._told.get(row.name) != (needs.kind, needs.detail):
-            self._told[row.name] = needs.kind, needs.detail
+            self._reported.pop(row.name, None)
+        elif self._reported.get(row.name) != (needs.kind, needs.detail):
+            self._reported[row.name] = needs.kind, needs.detail
             say(safe_line(f"{row.name} needs you: {needs.detail}", 400))
             say(f"  {answer_command(row, needs)}")
 

@@ -258,7 +258,7 @@ def test_an_invalid_configuration_does_not_prevent_the_document(
     printed = capsys.readouterr()
     assert validate(printed.out, complete=True) == []
     assert printed.err.startswith(f"cockpit: {config}:2: ")
-    assert printed.err.endswith("; using the default size of 6,000 tokens\n")
+    assert printed.err.endswith("; using the default document size (6,000 tokens)\n")
 
 
 def test_the_document_of_a_directory_that_no_longer_exists(
