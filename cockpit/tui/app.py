@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 
 FRAMES_PER_SECOND = 120
-"""Frames a second at most. With Textual's 60, a key often waits for two frames, and the screen
+"""Maximum frames per second. With Textual's 60, a key often waits for two frames, and the screen
 answers after 30 ms at p95. More frames cost nothing while nothing changes."""
 textual.screen.UPDATE_PERIOD = 1 / max(FRAMES_PER_SECOND, constants.MAX_FPS)  # type: ignore[misc]
 
@@ -57,7 +57,7 @@ RECENT = 5
 """Number of actions that the command palette lists first."""
 NOT_NOW = "Not now: "
 KEEP_SECONDS = 1.0
-"""Minimum seconds between two times that the selection is saved."""
+"""Minimum seconds between two saves of the selection."""
 
 
 def _palette() -> type[Provider]:
@@ -100,7 +100,7 @@ class CockpitApp(App[bool]):
         settings: Settings | None = None,
     ) -> None:
         """`settings` are the initial settings."""
-        # Before Textual asks for the colours.
+        # Set first: Textual's constructor reads the colours.
         self._ui = ui
         self._generated: tuple[Theme, dict[str, str]] | None = None
         super().__init__()
@@ -112,7 +112,7 @@ class CockpitApp(App[bool]):
         self._client = client
         self._messages = Messages()
         self._recent: list[str] = []
-        """The actions that were run from the command palette, the last one first."""
+        """The ids of the actions last run from the command palette, the most recent first."""
         self._drawn_through = tuple(filters)
         self._bell = bell
         self._themes = themes.load(theme_folders)
@@ -128,7 +128,7 @@ class CockpitApp(App[bool]):
 
     @property
     def is_low(self) -> bool:
-        """Whether the screen draws little, for a slow connection."""
+        """Whether the screen draws less, to save bytes on a slow connection."""
         return self._ui.pace.is_low
 
     async def on_event(self, event: Event) -> None:
@@ -152,9 +152,9 @@ class CockpitApp(App[bool]):
         timeout: float | None = None,
         markup: bool = True,
     ) -> None:
-        """Show a message in the first line, replacing the one before, with `~` for the home.
+        """Show a message in the first line, in place of the previous message.
 
-        An error stays until a key is pressed.
+        The home directory is shown as `~`. An error stays until a key is pressed.
         """
         text = f"{title.rstrip('.')}. {message}" if title else message
         text = short_paths(text, self._ui.home)
@@ -188,7 +188,7 @@ class CockpitApp(App[bool]):
         self.call_after_refresh(self._check_size)
 
     def _check_size(self) -> None:
-        """Show that the terminal is too small, until it is large enough."""
+        """Show the screen `TooSmall` while the terminal is smaller than `LEAST`."""
         columns, lines = LEAST
         small = self.size.width < columns or self.size.height < lines
         shown = isinstance(self.screen, TooSmall)
@@ -237,10 +237,10 @@ class CockpitApp(App[bool]):
             self.action_command_palette()
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """Yield the current screen's actions and the theme.
+        """Yield the palette's entries: the current screen's actions, the theme, and Quit.
 
-        The actions that were last run from the palette come first; those that are unavailable, each
-        with its reason, come last.
+        The actions last run from the palette come first. Unavailable actions come last, each with
+        the reason.
         """
         act = getattr(screen, "action_act", None)
         context = getattr(screen, "CONTEXT", None)
@@ -262,8 +262,10 @@ class CockpitApp(App[bool]):
             yield SystemCommand("Quit", sentence, self.action_quit)
 
     def setting_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """Yield an entry for each setting, which opens the settings there; none where the palette
-        has no actions, or without a configuration."""
+        """Yield one palette entry per setting; running it opens the settings form at that setting.
+
+        Yields nothing on a screen without actions, or without a configuration.
+        """
         fleet = self.screen_stack[0]
         if self._ui.files is None or not isinstance(fleet, FleetScreen):
             return
@@ -295,7 +297,7 @@ class CockpitApp(App[bool]):
         self._settings_reloader.apply(message.loaded)
 
     def draw_through(self, filters: Sequence[LineFilter]) -> None:
-        """Render every line through these filters, after a change of them or of the pace."""
+        """Replace the line filters and redraw all screens, after a change of filters or pace."""
         self._drawn_through = tuple(filters)
         self.theme_changed_signal.publish(self.current_theme)
         for screen in self.screen_stack:

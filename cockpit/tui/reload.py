@@ -1,7 +1,6 @@
 """Apply changed settings to the running screen: keys, colours, notifications and hosts.
 
-Used when a file changes, and when a form has saved a file. Settings without a change are left
-alone.
+Used when a file changes, and when a form has saved a file. Only the changed settings are applied.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class SettingsReloader:
-    """Keeps the current settings, and the supervisors that are being followed."""
+    """Applies new settings to the application, and follows the configured supervisors."""
 
     def __init__(
         self,
@@ -65,12 +64,15 @@ class SettingsReloader:
             self._stop_watching.append(self._ui.reload.watch_terminals(self._terminals_changed))
 
     def end(self) -> None:
-        """Stop watching."""
+        """Stop watching the files and the terminals."""
         for stop in self._stop_watching:
             stop()
 
     def apply(self, loaded: Loaded) -> None:
-        """Apply these settings."""
+        """Apply the settings that differ from the current ones.
+
+        Applies only the keys if the screen cannot reload, or has no initial settings.
+        """
         settings, reload, before = loaded.settings, self._ui.reload, self._settings
         self._apply_keys(settings.keys)
         if reload is None or before is None or settings == before:

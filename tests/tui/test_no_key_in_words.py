@@ -59,7 +59,7 @@ def test_no_string_of_the_screen_names_a_key_literally() -> None:
         ("Press R in the list of agents.", ["R"]),
         ("Press a to answer here, or Enter to answer there.", ["a", "Enter"]),
         ("Go to the pane; F12 comes back.", ["F12"]),
-        ("  · t adds a text", ["t"]),
+        ("  · t adds text", ["t"]),
         ("Read it, then press the key again.", []),
         ("Press the key alone.", []),
         ("Fix it, then press Ctrl-S to reload.", []),

@@ -147,7 +147,7 @@ CASES = (
          screen=HistoryScreen, sizes=(LARGE,)),
     Case("continued", past, HISTORY["continued"], ("Continue from api's document", "api-2"),
          screen=HistoryScreen),
-    Case("history-help", past, HISTORY["help"], ("Mark for comparison; two at most.",),
+    Case("history-help", past, HISTORY["help"], ("Mark the document for comparison; two at most.",),
          screen=HistoryScreen),
     Case("history-crowd", lambda: past(100), ("pagedown", "j"), ("100 handoffs", "done · by the"),
          screen=HistoryScreen),

@@ -1,4 +1,4 @@
-"""What an action is: id, title, help sentence, default keys, and when it is unavailable."""
+"""An action of a screen: id, title, help sentence, default keys, and availability."""
 
 from __future__ import annotations
 
@@ -49,7 +49,8 @@ class Action:
     def why_not(self, model: Model, screen: Context | None = None) -> str | None:
         """Return why the action is unavailable now; None if it is available.
 
-        Names keys of the action's own screen, or of the `screen` that runs the action.
+        The reason names the keys of the action's own screen, or of `screen` if another screen runs
+        the action.
         """
         return self.check(model.on(screen or self.context))
 

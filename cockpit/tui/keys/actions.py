@@ -43,7 +43,7 @@ _SPOKEN = {
 
 
 def key_label(key: str) -> str:
-    """Format a Textual key name as printed on a keyboard: `ctrl+l` is `Ctrl-L`."""
+    """Format a Textual key name as printed on a keyboard: `ctrl+l` becomes `Ctrl-L`."""
     *held, last = key.split("+")
     if key == "ctrl+@":
         return "Ctrl-Space"
@@ -64,7 +64,7 @@ def _character(key: str) -> str:
 
 
 def keys_of(action: Action, keymap: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the names of an action's keys, with the user's `[keys]`.
+    """Return the key names of an action: the user's from `[keys]`, else the default ones.
 
     `[keys]` has comma-separated key names, as in Textual.
     """
@@ -78,7 +78,7 @@ NUMBERS = {
     "fleet": "Select the agent with that number.",
     "permission": "Select the choice with that number.",
 }
-"""What a digit does, by context."""
+"""The help sentence of the digit keys, by context."""
 
 
 def table(keymap: Mapping[str, str] | None = None) -> list[tuple[str, str, str, str]]:

@@ -18,7 +18,7 @@ ARCHIVE: tuple[Action, ...] = (
         ("n",), "history", reasons.needs_any_supervisor, shown=True,
     ),
     Action(
-        "history.mark", "mark", "Mark for comparison; two at most.",
+        "history.mark", "mark", "Mark the document for comparison; two at most.",
         ("space",), "history", shown=True,
     ),
     Action(
@@ -105,7 +105,8 @@ ARCHIVE: tuple[Action, ...] = (
         ("a",), "elsewhere", reasons.needs_any_supervisor, shown=True,
     ),
     Action(
-        "elsewhere.watch", "watch", "Notify me when the session's context fills up; again to stop.",
+        "elsewhere.watch", "watch",
+        "Notify you when the session's context fills up; press again to stop.",
         ("w",), "elsewhere", reasons.needs_any_supervisor, shown=True,
     ),
     Action(

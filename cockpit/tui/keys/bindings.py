@@ -13,9 +13,9 @@ from cockpit.tui.keys.actions import ACTIONS
 def bindings(context: Context) -> list[BindingType]:
     """Return one binding per action; the binding's id lets `[keys]` remap it.
 
-    The bindings of the agents' screen have priority, so that keys typed ahead run in order: those
-    after the key that opens a form go to the form. A focused field still gets its letters (Textual
-    asks the field) and, through the screen's `check_action`, its other keys.
+    The bindings of the agents' screen have priority, so that keys typed ahead run in order: keys
+    typed after the one that opens a form go to the form. A focused field still gets letters
+    (Textual asks the field) and, through the screen's `check_action`, the field's other keys.
     """
     result: list[BindingType] = [
         Binding(
@@ -41,7 +41,7 @@ def bindings(context: Context) -> list[BindingType]:
 
 
 def keymap(own: Mapping[str, str]) -> dict[str, str]:
-    """Return the user's `[keys]`, without unknown ids.
+    """Return the user's `[keys]` as a Textual keymap, without unknown ids.
 
     An action without a key gets a key name that no terminal sends, because Textual would use the
     default keys for an empty name.

@@ -1,4 +1,4 @@
-"""Actions where a question is answered: review, permission dialog, inbox."""
+"""Actions of the screens that answer a question: review, permission dialog, inbox."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ QUESTIONS: tuple[Action, ...] = (
         ("enter",), "permission", reasons.needs_supervisor, shown=True, is_destructive=True,
     ),
     Action(
-        "permission.text", "text", "Answer with the selected choice and a text.",
+        "permission.text", "text", "Answer with the selected choice and your own text.",
         ("t",), "permission", reasons.needs_supervisor, shown=True, is_destructive=True,
     ),
     Action(
@@ -69,11 +69,11 @@ QUESTIONS: tuple[Action, ...] = (
         ("space",), "permission", shown=True,
     ),
     Action(
-        "permission.next", "next", "Show the next agent that asks.",
+        "permission.next", "next", "Show the next agent waiting for an answer.",
         ("n",), "permission", reasons.no_other_dialog, shown=True,
     ),
     Action(
-        "permission.previous", "previous", "Show the previous agent that asks.",
+        "permission.previous", "previous", "Show the previous agent waiting for an answer.",
         ("p",), "permission", reasons.no_other_dialog,
     ),
     Action(

@@ -1,6 +1,7 @@
-"""Return why an action is unavailable now, as a sentence with the next step; else None.
+"""Checks that return why an action is unavailable now, as a sentence with the next step.
 
-Based on the screen's model. The supervisor checks again.
+A check returns None if the action is available. It reads only the screen's model; the supervisor
+checks each request again.
 """
 
 from __future__ import annotations
@@ -21,14 +22,14 @@ SAME_ON = {
     "permission": {"attach": "permission.attach"},
     "review": {"approve": "review.approve"},
 }
-"""The actions of other screens that do the same as one of the list of agents, by screen."""
+"""For each screen, its actions that do the same as an action of the list of agents."""
 
 
 def press(model: Model, action: str) -> str:
-    """Return how to run an action, as the beginning of a sentence: `Press n`.
+    """Return the beginning of a sentence that says how to run an action: `Press n`.
 
-    Names the user's own key, or the command palette for an action without a key. On a screen
-    without the action it names the screen that has it: `Press n in the list of agents`.
+    The text names the user's own key, or the command palette for an action without a key. On a
+    screen without the action, the text adds where to run it: `Press n in the list of agents`.
     """
     action = SAME_ON.get(model.screen, {}).get(action, action)
     way = press_key(model.key_of, action)
@@ -37,7 +38,10 @@ def press(model: Model, action: str) -> str:
 
 
 def press_key(key_of: Callable[[str], str], action: str) -> str:
-    """Return how to run an action, as `press` does; `key_of` returns an action's key or nothing."""
+    """Return how to run an action, like `press` but without the screen.
+
+    `key_of` returns an action's key; an empty string for an action without a key.
+    """
     from cockpit.tui.keys.actions import BY_ID  # avoids a circular import
 
     title = BY_ID[action].title.capitalize()
@@ -45,7 +49,7 @@ def press_key(key_of: Callable[[str], str], action: str) -> str:
 
 
 def or_press(key_of: Callable[[str], str], action: str) -> str:
-    """Return the same as another way in the middle of a sentence: `or Enter`."""
+    """Return how to run an action, as an alternative in the middle of a sentence: `or Enter`."""
     key, way = key_of(action), press_key(key_of, action)
     return f"or {key}" if key else f"or {way[0].lower()}{way[1:]}"
 
@@ -107,8 +111,8 @@ def cannot_hand_off(model: Model) -> str | None:
 
 
 def cannot_choose_cli(model: Model) -> str | None:
-    """Return why the user cannot choose the CLI of the next session, before a handoff or at its
-    question."""
+    """Return why the user cannot choose the CLI of the next session, before a handoff or when the
+    handoff asks."""
     agent = model.agent
     if agent is not None and agent.handoff and agent.handoff.phase == "asked":
         return needs_supervisor(model)
@@ -133,7 +137,7 @@ def cannot_answer(model: Model) -> str | None:
 
 
 DIALOGS = frozenset({"permission", "question"})
-"""Kinds of needs that are an open dialog of the CLI."""
+"""The kinds of `needs` that stand for an open dialog of the CLI."""
 
 
 def cannot_approve(model: Model) -> str | None:
@@ -145,7 +149,10 @@ def cannot_approve(model: Model) -> str | None:
 
 
 def cannot_approve_marked(model: Model) -> str | None:
-    """Return why the agent cannot be approved together with others: its dialog must be read."""
+    """Return why the agent cannot be approved together with other marked agents.
+
+    An open dialog, for example, must be read first.
+    """
     agent = model.agent
     if agent is not None and agent.needs and agent.needs.kind in DIALOGS:
         asks = "asks a question" if agent.needs.kind == "question" else "asks for permission"

@@ -26,13 +26,14 @@ SAME = 4
 
 @dataclass(frozen=True, slots=True)
 class Shot:
-    """One picture: the selected agent, the keys to press, and the text that must then be shown."""
+    """Description of one picture: the selected agent, the keys to press, and the expected texts."""
 
     name: str
     shows: tuple[str, ...] = ()
     """Texts that must be on the screen."""
     keys: tuple[str, ...] = ()
-    """Textual's key names. The keys of a text are pressed at once; then the screen must settle."""
+    """Textual's key names. Keys in one string, separated by spaces, are pressed without a pause;
+    after each string, the screen must settle."""
     selected: str | None = None
     size: tuple[int, int] = (120, 36)
     """Columns and rows."""
@@ -62,7 +63,10 @@ async def picture(
 
 
 async def at_rest(pilot: Pilot[bool]) -> None:
-    """Wait until `SAME` captures in a row are equal, because a busy machine draws late."""
+    """Wait until `SAME` captures in a row are equal, because a busy machine draws late.
+
+    Returns after `REST` seconds in any case.
+    """
     deadline, last, equal = monotonic() + REST, "", 0
     while equal < SAME and monotonic() < deadline:
         await pilot.pause(LOOK)
@@ -72,7 +76,7 @@ async def at_rest(pilot: Pilot[bool]) -> None:
 
 
 def missing_from(app: CockpitApp, shows: Sequence[str]) -> str | None:
-    """Return the first of these texts that is not on the screen."""
+    """Return the first of these texts that is not on the screen; None if all are."""
     text = screen_text(app)
     return next((phrase for phrase in shows if phrase not in text), None)
 

@@ -1,4 +1,4 @@
-"""Shrink Textual's SVG screenshots to a third, without changing how they look."""
+"""Shrink Textual's SVG screenshots to a third of their size, without changing how they look."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ _BLOCKS = re.compile(f"([{''.join(_HEIGHTS)}{''.join(_WIDTHS)}])\\1*")
 def slim(svg: str) -> str:
     """Remove remote fonts, unneeded clips and blanks, and shorten numbers.
 
-    A page shows its pictures in the viewer's own font: a picture cannot load fonts. The block
-    characters of bars become rectangles, because fonts leave gaps between them.
+    An SVG picture in a page cannot load fonts, so the browser uses a local font. The block
+    characters of bars become rectangles, because fonts leave gaps between the characters.
     """
     svg = _FONT_FACE.sub("", svg)
     svg = _OWN_NAME.sub("t-", svg)
@@ -46,7 +46,7 @@ def slim(svg: str) -> str:
 
 
 def _drawn(match: re.Match[str]) -> str:
-    """Return a piece of text, with block characters drawn as rectangles."""
+    """Return an SVG text element, with its block characters drawn as rectangles."""
     name, x, y, length, text = match.groups()
     if "&" in text or round(float(length) / _CELL) != len(text):
         return _bare(name, float(x), y, float(length), text)
@@ -70,7 +70,7 @@ def _block(name: str, x: float, y: float, run: str) -> str:
 
 
 def _bare(name: str, x: float, y: str, length: float, text: str) -> str:
-    """Return a piece of text without blanks at its ends."""
+    """Return an SVG text element, without the blanks at both ends of the text."""
     bare = text.lstrip(_BLANK)
     before = len(text) - len(bare)
     bare = bare.rstrip(_BLANK)

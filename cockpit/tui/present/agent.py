@@ -49,10 +49,10 @@ def head(
     lost: list[Span] | None = None,
     per_hour: str | None = None,
 ) -> list[Span]:
-    """Return the title in exactly `width` cells: always name and state, more if there is room.
+    """Return the title line in exactly `width` cells: name and state, then what fits.
 
-    `per_hour` is what the session costs in an hour. `lost` describes the connection to the
-    agent's host, if other hosts can be reached.
+    `per_hour` is the session's cost per hour. `lost` is the message that the agent's host does not
+    answer; empty or None for a single host.
     """
     who = [Span(f" {safe_line(name, LONGEST_NAME)} ", "brand")]
     if agent is None:
@@ -92,7 +92,7 @@ def _parts(agent: AgentStatus, per_hour: str | None) -> list[list[Span]]:
 
 
 def tabs(here: str, keymap: Mapping[str, str], width: int) -> tuple[list[Span], list[KeyHint]]:
-    """Return the sections' line with their keys, and the cells of each section for the mouse."""
+    """Return the line of sections with their keys, and the cells in which a click opens each."""
     spans, hints, column = [Span(" ")], [], 1
     for section in SECTIONS:
         action = BY_ID[f"agent.{section.key}"]
@@ -125,7 +125,7 @@ def limit_spans(limits: Sequence[str], runtime: str) -> list[Span]:
 
 
 def after(here: str, steps: int) -> str:
-    """Return the section that is `steps` further, and after the last one the first."""
+    """Return the key of the section `steps` after `here`, cyclically."""
     keys = [section.key for section in SECTIONS]
     return keys[(keys.index(here) + steps) % len(keys)]
 

@@ -1,4 +1,4 @@
-"""The context bar as text: a thin line, a tick at the act threshold, and where the CLI compacts.
+"""The context bar as text: a thin line, with marks for the act threshold and compaction.
 
 Without a token count, the bar is a dashed line, neither empty nor full; with an assumed window, the
 filled part is dashed; with an old token count, the bar has the stale colour.
@@ -42,7 +42,7 @@ def context_bar(context: ContextStatus, width: int, *, stale: bool = False) -> l
 
 
 def _part(cell: int, filled: int, fill: str, band: str, tick: int | None, end: int | None) -> Span:
-    """Return one cell; `filled` is how many halves of this cell and those after it are filled."""
+    """Return one cell; `filled` is the number of filled half cells from this cell on."""
     if cell == end:
         return Span(COMPACTS, f"bar-{band}" if filled >= 1 else "bar-end")
     if cell == tick:

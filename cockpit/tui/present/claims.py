@@ -1,7 +1,7 @@
-"""Mark a document's claims with what git knows about them, for the review.
+"""Mark a document's claims with the results of cockpit's checks in git, for the review.
 
-The stored document has the same facts as text, and is not changed. On the screen the facts become
-signs; only claims that need attention are explained in words.
+The stored document has the same results as text, and is not changed. The screen shows the results
+as signs; only claims that need attention are explained in words.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ class CheckedDocument:
     missing: int = 0
     """Number of named files that do not exist."""
     first_missing: str = ""
-    """The first of them; empty if its name is not beside its mark."""
+    """The name of the first missing file; empty if the document has no name beside the mark."""
     unchecked: int = 0
-    """Number of marks in lines that the user has edited: they are about the text before."""
+    """Number of marks in lines that the user has edited since the check."""
     dropped: tuple[tuple[str, str], ...] = ()
-    """Each decision and constraint that the writer left out and cockpit added: its section, and the
-    session whose document last had it."""
+    """For each decision and constraint that the writer left out and cockpit added back: the section
+    of the document, and the last session whose document contained the point."""
 
     @property
     def problems(self) -> str:
@@ -79,12 +79,12 @@ class CheckedDocument:
             f"{counted(many, _NOUNS.get(section, 'decision'))} dropped since {place}"
             for (section, place), many in Counter(self.dropped).items()
         )
-        # First what cockpit did: "dropped" alone reads as if the new session would not get them.
+        # "added back" comes first: "dropped" alone reads as if the new session lacked the points.
         return ", ".join(filter(None, (wrong, lost and f"{NO} added back: {lost}")))
 
     @property
     def others(self) -> str:
-        """The counts of the other claims that were checked, in words; empty if there are none."""
+        """The counts of all claims without a problem, in words; empty without such claims."""
         return _in_words(
             (f"{MAYBE} {{}} not checked since your edit", self.unchecked, "claim"),
             (f"{MAYBE} {{}} unchanged", self.unchanged, "file"),
@@ -102,11 +102,11 @@ def _in_words(*counts: tuple[str, int, str]) -> str:
 
 
 def check_claims(body: str, before_edit: str | None = None) -> CheckedDocument:
-    """Return the document's text with a sign after each checked commit and file.
+    """Return the document with a sign after each checked commit and file, and the counts.
 
     Signs written by the agent are removed first. Code blocks are not changed. `before_edit` is the
-    text that cockpit checked, if the user has edited it since: marks in other lines are no longer
-    about the text beside them. cockpit checks them again after the approval.
+    text that cockpit checked, if the user has edited the text since. Marks in edited lines are
+    shown as not checked; cockpit checks the text again after the approval.
     """
     checked = None if before_edit is None else frozenset(before_edit.split("\n"))
     unchecked = 0

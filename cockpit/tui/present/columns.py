@@ -27,9 +27,9 @@ LEAD = 4
 GAP = 2
 BAR_LEAST, BAR_MOST = 16, 32
 BAR_FROM = 80
-"""Up to this many columns of the screen, the bar has its minimum width.
+"""Screen width up to which the bar has its minimum width.
 
-Of every further eight columns, the bar gets one.
+On a wider screen, the bar gets one of every eight further columns.
 """
 NAME_LEAST, NAME_MOST = 10, 18
 REMOTE_NAME_MIN = 20
@@ -47,14 +47,14 @@ _RIGHT = {"percent", "age", "cost"}
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The columns at a width, in order."""
+    """The shown columns for a screen width, from the left."""
 
     width: int
     columns: tuple[Column, ...]
 
 
 class Extent:
-    """How wide the ages and costs of all rows are, kept while single rows change."""
+    """The widths of the longest age and cost of all rows, updated when single rows change."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[int, int]] = {}
@@ -69,7 +69,7 @@ class Extent:
         self._remote = 0
 
     def put(self, name: str, age: str, cost: str) -> None:
-        """Add a row, or replace the texts of one."""
+        """Add a row, or replace the texts of a known row."""
         self.remove(name)
         widths = self._known[name] = (cell_len(age), cell_len(cost))
         self._ages[widths[0]] += 1
@@ -89,17 +89,17 @@ class Extent:
 
     @property
     def age(self) -> int:
-        """The widest age; 0 if no row has one."""
+        """The width of the longest age in cells; 0 if no row has an age."""
         return max(self._ages, default=0)
 
     @property
     def cost(self) -> int:
-        """The widest cost; 0 if no row has one."""
+        """The width of the longest cost in cells; 0 if no row has a cost."""
         return max(self._costs, default=0)
 
     @property
     def has_hosts(self) -> bool:
-        """Whether a name includes its host."""
+        """Whether any agent's name includes a host."""
         return self._remote > 0
 
 
@@ -121,12 +121,12 @@ def layout(extent: Extent, width: int) -> Layout:
 
 
 def bar_width(width: int) -> int:
-    """Return the cells of a bar on a screen of this width."""
+    """Return the width of a context bar, in cells, on a screen of this width."""
     return min(max(BAR_LEAST + (width - BAR_FROM) // 8, BAR_LEAST), BAR_MOST)
 
 
 def _widths(extent: Extent, width: int) -> dict[str, int]:
-    """Return the minimum width of each column; 0 for one that no row has a value for."""
+    """Return the minimum width of each column; 0 for a column without values."""
     name = min(max(NAME_LEAST + (width - 60) // 10, NAME_LEAST), NAME_MOST)
     if extent.has_hosts:
         name = max(name, REMOTE_NAME_MIN)
@@ -150,7 +150,7 @@ def _total(keys: Sequence[str], widths: dict[str, int]) -> int:
 
 
 def gap(key: str) -> int:
-    """Return the cells after a column that is not the last one."""
+    """Return the number of blank cells between this column and the next one."""
     return 1 if key == "state" else GAP
 
 

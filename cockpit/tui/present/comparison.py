@@ -18,7 +18,7 @@ _ROLES = {"+": "added", "-": "removed", "@": "chain"}
 def compared(before: str, after: str) -> list[str]:
     """Return the unified diff of the documents' bodies, without their front matter.
 
-    Slow for large documents: seconds for two of the largest with nothing in common.
+    Takes seconds for two documents of the maximum size that have nothing in common.
     """
     old, new = (safe_text(load(text)[1], MOST).splitlines() for text in (before, after))
     lines = list(unified_diff(old, new, n=AROUND, lineterm=""))
@@ -26,7 +26,7 @@ def compared(before: str, after: str) -> list[str]:
 
 
 def drawn(lines: list[str], width: int) -> list[list[Span]]:
-    """Return the lines of the diff, wrapped to a width; each wrapped line repeats its sign."""
+    """Return the lines of the diff, wrapped to a width; continuation lines repeat the sign."""
     if not lines:
         return [[Span("  The documents are identical.", "muted")]]
     found = []

@@ -1,4 +1,4 @@
-"""The cost that the screen shows for an agent."""
+"""The costs, budgets and usage limits that the screen shows."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from cockpit.wire.course import Course
 from cockpit.wire.status import AgentStatus, RateLimitStatus
 
 NEAR = 0.9
-"""A usage limit is shown as a warning once this share is used."""
+"""Share of a usage limit or of the day's budget from which a warning is shown."""
 LEAST_TIME = 600.0
-"""Minimum age in seconds of a session whose cost per hour is shown."""
+"""Minimum seconds between a session's first and last reply for a cost per hour."""
 _LIMITS = {"five_hour": "5h", "seven_day": "7d", "spend_limit": "spend"}
 
 
 def shown_cost(agent: AgentStatus) -> float | None:
-    """Return the cost of the job's sessions in US dollars, else of the current one; None if it is
-    unknown."""
+    """Return the cost of all sessions of the job in US dollars, else that of the current session;
+    None if both are unknown."""
     return agent.cost_usd if agent.chain_cost_usd is None else agent.chain_cost_usd
 
 
 def over_budget(agent: AgentStatus) -> str | None:
-    """Return the job's cost and its budget in short if the budget is reached; else None."""
+    """Return a phrase with the job's cost and budget if the budget is reached; else None."""
     cost = agent.chain_cost_usd
     if not agent.over_budget or cost is None or agent.budget_usd is None:
         return None
@@ -33,10 +33,10 @@ def over_budget(agent: AgentStatus) -> str | None:
 
 
 def per_hour(agent: AgentStatus, course: Course | None) -> str | None:
-    """Return what the current session costs in an hour, such as `$0.62/h`; None if unknown.
+    """Return the current session's cost per hour, such as `$0.62/h`; None if unknown.
 
-    From the session's known cost and the time between its first reply and its last, so that a
-    rest afterwards does not count. None before `LEAST_TIME`: a single reply would then decide.
+    The time is counted from the session's first reply to the last reply, without idle time after.
+    None for less than `LEAST_TIME`, because a single reply would change the result too much.
     """
     stretch = course.stretches[-1] if course is not None and course.stretches else None
     if stretch is None or stretch.session != agent.session_id or not agent.cost_usd:
@@ -65,12 +65,12 @@ def rate_spans(agent: AgentStatus, now: datetime) -> list[Span]:
 
 
 def is_near(day: Day) -> bool:
-    """Return whether the budget of the day is nearly used, or more than used."""
+    """Return whether at least the share `NEAR` of the day's budget is used."""
     return bool(day.budget and day.spent is not None and day.spent >= NEAR * day.budget)
 
 
 def day_spans(day: Day) -> list[Span]:
-    """Return what all agents cost today and the day's budget; empty without a budget."""
+    """Return today's cost of all agents and the day's budget; empty without a budget."""
     if not day.budget:
         return []
     spent = words.DASH if day.spent is None else words.money(day.spent)

@@ -1,4 +1,4 @@
-"""The line above the pane that names the agent, and why the selected agent waits."""
+"""The line above the pane that names the agent, and the reason why the agent waits."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def rule(
 ) -> list[Span]:
     """Return a line with the agent's name, context, session, model, mode, branch and path.
 
-    No part is cut. With `framed`, the line is the top of a frame.
+    Parts that do not fit are left out. With `framed`, the line is the top of a frame.
     """
     left, right = ("╭─", "╮") if framed else ("──", "─")
     if agent is None:
@@ -68,7 +68,7 @@ def _about(agent: AgentStatus, home: str) -> list[list[Span]]:
 
 
 def _turns_left(turns: str) -> str:
-    """Return the turns of a row, such as `6 left`, as words for a title."""
+    """Expand a row's turns for the title: `6 left` becomes `6 turns left`."""
     return turns.replace("left", "turn left" if turns.startswith("1 ") else "turns left")
 
 

@@ -21,7 +21,7 @@ from cockpit.wire.diff import WorktreeDiff
 FILE_ROLE = "diff-file"
 """The role of the heading of a file's changes."""
 GROUNDS = {"added": "diff-added", "removed": "diff-removed"}
-"""The theme's variable for the ground of a line, by the role of its sign."""
+"""The theme variable for the background of a line, by the role of the line's sign."""
 _PART = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
 _LEFT_OUT = ("index ", "--- ", "+++ ", "similarity index ")
 
@@ -30,7 +30,7 @@ class Hunk(NamedTuple):
     path: str
     """The file's name; the whole text of the heading for a renamed or quoted name."""
     lines: list[tuple[int, str]]
-    """The lines with their signs, by their number in the text of the diff."""
+    """Pairs of a line's number in the text of the diff, and the line with its sign."""
 
 
 def hunks(text: str) -> Iterator[Hunk]:
@@ -53,7 +53,7 @@ def hunks(text: str) -> Iterator[Hunk]:
 def diff_lines(
     diff: WorktreeDiff, width: int, colours: Mapping[int, Sequence[Span]] | None = None
 ) -> list[list[Span]]:
-    """Return the whole diff as lines of `width` cells; `colours` are those of `syntax`."""
+    """Return the whole diff as lines of `width` cells; `colours` come from `syntax.colours`."""
     if diff.unknown:
         return [[Span(f"  {safe_line(diff.unknown, 300)}", "warning")]]
     lines = [_summary(diff)]
@@ -82,7 +82,7 @@ def _summary(diff: WorktreeDiff) -> list[Span]:
     new = [counted(len(diff.untracked), "new file")] if diff.untracked else []
     changed = [counted(len(diff.files), "file") + " changed"] if diff.files else []
     more = "+" if diff.cut else ""
-    # Lines of new and of binary files are not counted; a zero would claim that there are none.
+    # Lines of new and binary files are not counted, so zeros for only such files would be wrong.
     counts = (
         [Span("  "), Span(f"+{added} ", "added"), Span(f"-{removed}", "removed")]
         if text_files
@@ -109,7 +109,7 @@ def _read(text: str) -> Iterator[tuple[int, str, bool]]:
 def _text(
     text: str, width: int, colours: Mapping[int, Sequence[Span]] | None
 ) -> Iterator[list[Span]]:
-    """Yield the lines of the text, each folded."""
+    """Yield the lines of the diff's text, wrapped to `width`."""
     for number, line, is_content in _read(text):
         if is_content:
             spans = colours.get(number) if colours else None
@@ -148,7 +148,7 @@ def _coloured(sign: str, spans: Sequence[Span], role: str, width: int) -> Iterat
 
 
 def _fitting(text: str, cells: int) -> int:
-    """Return how many characters of the text fit into this number of cells."""
+    """Return the number of characters of the text that fit into this number of cells."""
     if cells < 2:  # chop_cells needs room for a wide character
         return int(cells > 0 and cell_len(text[0]) <= cells)
     return len(chop_cells(text, cells)[0])

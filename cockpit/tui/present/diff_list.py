@@ -15,7 +15,7 @@ class ListedFile(NamedTuple):
     path: str
     added: int | None
     removed: int | None
-    """Null, as `added`, if the lines were not counted: the file is binary or untracked."""
+    """None, like `added`, if the lines were not counted: the file is binary or untracked."""
     is_new: bool
     """Whether git does not track the file; its content is not in the diff."""
 
@@ -39,7 +39,7 @@ def file_spans(file: ListedFile, width: int) -> list[Span]:
 
 
 def _end(path: str, width: int) -> str:
-    """Pad a path to `width`, or keep its end: the file's name tells more than the folders."""
+    """Pad a path to `width`, or cut its beginning, because the file's name matters most."""
     if cell_len(path) > width:
         while path and cell_len(path) >= width:
             path = path[1:]

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from cockpit.config.loaded import Loaded
 
 _IMPLIED = {"cockpit", "defaults", "context", "notifications", "keys"}
-"""Tables whose names are left out when a setting is named."""
+"""Tables whose names are left out of a setting's name."""
 
 
 def writing(edits: Sequence[Edit], then: Loaded, standing: Callable[[Path], str], home: str) -> str:
-    """Return the sentence shown before saving.
+    """Return the sentence that says which files Ctrl-S saves, and the changes in each file.
 
-    `standing` returns a note about a file.
+    `standing` returns a note about a file; empty for no note.
     """
     if not edits:
         return "No changes yet."
@@ -34,7 +34,7 @@ def writing(edits: Sequence[Edit], then: Loaded, standing: Callable[[Path], str]
 
 
 def label(key: Sequence[str]) -> str:
-    """Return a setting's name in the form."""
+    """Return a setting's name as the form shows it."""
     words = list(key)
     while len(words) > 1 and words[0] in _IMPLIED:
         words.pop(0)

@@ -1,4 +1,4 @@
-"""Describe sessions that cockpit did not start, and what adopting one does."""
+"""Describe sessions that cockpit did not start, and the effects of adopting a session."""
 
 from __future__ import annotations
 
@@ -58,7 +58,10 @@ def short_id(session: ElsewhereSession) -> str:
 def drawn(
     session: ElsewhereSession, now: datetime, width: int, progress: str = "", home: str = ""
 ) -> list[Spans]:
-    """Return a session in a few lines; `progress` is that of a request. `now` is UTC."""
+    """Return a session's entry in the list: three lines, more if texts are wrapped.
+
+    `progress` describes a running request about the session. `now` is UTC.
+    """
     lines = [[Span(f" {piece}", "name")] for piece in broken(_place(session, home), _room(width))]
     lines.append(_state_line(session, width))
     brief = f"{'watched: ' if session.watched else ''}{_brief(session, now)}"
@@ -76,7 +79,7 @@ def detail(
     progress: Sequence[Span] = (),
     key: str = "a",
 ) -> list[Spans]:
-    """Return all facts about a session, and what adopting the session does.
+    """Return all facts about a session, and the effects of adopting the session.
 
     `progress` is the progress or the refusal of a request; `key` is the key that adopts the
     session. `now` is UTC.
@@ -115,7 +118,7 @@ def detail(
 
 
 def what_adopting_does(session: ElsewhereSession) -> list[tuple[str, str]]:
-    """Return what ends, what is kept and what is lost, each with a label."""
+    """Return the effects of adopting a session, each with a label."""
     lost = "environment variables and options of its terminal, such as --model"
     rows = [
         ("ends", f"process {session.pid}.{_interrupted(session)}"),
@@ -130,7 +133,7 @@ def what_adopting_does(session: ElsewhereSession) -> list[tuple[str, str]]:
 
 
 def question(session: ElsewhereSession) -> str:
-    """Return the confirmation text for adopting a session: what adopting does."""
+    """Return the confirmation text for adopting a session, with the effects."""
     where = _terminal(session)
     there = f" in {where}" if where else ""
     after = " Its terminal shows where the session went." if where else ""
@@ -143,7 +146,7 @@ def question(session: ElsewhereSession) -> str:
 
 
 def document_question(session: ElsewhereSession) -> str:
-    """Return the confirmation text for a handoff document: what is done, and what it costs."""
+    """Return the confirmation text for writing a handoff document, with the cost."""
     context = session.context
     known = f" ({words.tokens(context.tokens)} tokens)" if context.tokens is not None else ""
     return safe_line(
@@ -155,7 +158,7 @@ def document_question(session: ElsewhereSession) -> str:
 
 
 def refused(title: str, more: str, hint: str) -> list[Span]:
-    """Format the refusal of an adoption."""
+    """Format the error of a request about a session."""
     lines = [title, *more.splitlines(), hint]
     return [Span(line, "error" if not at else "") for at, line in enumerate(lines) if line]
 
@@ -169,7 +172,7 @@ def _interrupted(session: ElsewhereSession) -> str:
 
 
 def _terminal(session: ElsewhereSession) -> str:
-    """Return the pane or terminal, in a few words; empty if there is neither."""
+    """Return the session's pane, else the terminal, in a few words; empty without both."""
     if session.pane:
         return f"tmux pane {safe_line(session.pane, 40)}"
     return f"terminal {safe_line(session.terminal, 40)}" if session.terminal else ""
@@ -189,7 +192,7 @@ def _place(session: ElsewhereSession, home: str) -> str:
 
 
 def _brief(session: ElsewhereSession, now: datetime) -> str:
-    """Return the session's goal; if it is unknown, facts that identify the session."""
+    """Return the session's goal; if the goal is unknown, facts that identify the session."""
     if session.goal:
         return safe_line(session.goal, 200)
     started = words.seconds_since(session.started_at, now)

@@ -58,7 +58,7 @@ def _todo(todo: Mapping[str, Any], width: int) -> Iterator[list[Span]]:
 
 
 def _statement(statement: Mapping[str, Any], width: int) -> Iterator[list[Span]]:
-    """Yield a decision or constraint of an earlier session, and since when it holds."""
+    """Yield the lines of a decision or constraint of an earlier session, with its origin."""
     text = safe_line(str(statement.get("text")), 600)
     since = safe_line(str(statement.get("since")), 80)
     for line in worded(f"{text} (since {since})", width):
@@ -66,8 +66,8 @@ def _statement(statement: Mapping[str, Any], width: int) -> Iterator[list[Span]]
 
 
 def _commit(commit: Mapping[str, Any], width: int) -> list[Span]:
-    made = safe_line(str(commit.get("hash")), 12)
-    return [Span(f"{made} ", "key"), Span(safe_line(str(commit.get("subject")), width - 10))]
+    short_hash = safe_line(str(commit.get("hash")), 12)
+    return [Span(f"{short_hash} ", "key"), Span(safe_line(str(commit.get("subject")), width - 10))]
 
 
 def _task(task: Mapping[str, Any], width: int) -> list[Span]:

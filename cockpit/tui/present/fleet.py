@@ -1,4 +1,4 @@
-"""The lines of the list of agents, and each of them as spans."""
+"""The lines of the list of agents, and functions that render a line as spans."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cockpit.tui.present.span import Span, fit, fit_words, merged, plain
 from cockpit.tui.present.states import Group
 
 QUIET = frozenset({"done", "stopped", "ended"})
-"""States of agents that have ended; their rows are grey."""
+"""Words for the states of agents that have ended; the rows of these agents are grey."""
 MARKED = "*"
 """Replaces the first cell of a marked agent's number."""
 
@@ -51,7 +51,7 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A sentence in place of the agents."""
+    """A sentence shown instead of agents."""
 
     text: str
 
@@ -64,15 +64,15 @@ class ElsewhereLine:
 
 
 ListedLine = Heading | AgentLine | Gap
-"""The lines of the agents."""
+"""A line of the listing: a group's heading, an agent, or an empty line."""
 Line = ListedLine | Edge | Note | ElsewhereLine
 
 
 def heading_spans(heading: Heading, width: int, order: str = "", frame: str = "") -> list[Span]:
     """Return the group's title and count in a rule of exactly `width` cells.
 
-    The first heading also has the sort order, if there is room for it. `frame` is the role of the
-    frame that the rule is a part of; empty without one.
+    The first heading also shows the sort order, if there is room. `frame` is the role of the frame
+    around the list; empty without a frame.
     """
     group, role = heading.group, frame or "rule"
     left, right = ("╭╮" if heading.first else "├┤") if frame else "──"
@@ -135,7 +135,7 @@ def row_spans(
 
 
 def with_filled_name(spans: list[Span]) -> list[Span]:
-    """Return the spans with a background below the selected name, instead of below its row."""
+    """Return the spans of a selected row with a background only below the name."""
     found: list[Span] = []
     for span in spans:
         if span.role == "name-here":
@@ -188,7 +188,7 @@ def _state_cell(row: Row, column: Column) -> list[Span]:
 
 
 def _activity_cell(row: Row, column: Column) -> list[Span]:
-    """Return the state's word, the age of an old token count, and what the agent does."""
+    """Return the state's word, the age of an old token count, and the agent's activity."""
     spans = [
         Span(f"{text}  ", role)
         for text, role in (

@@ -24,7 +24,7 @@ def worded(text: str, width: int) -> list[str]:
 
 
 def folded(text: str, width: int, *, indent: int = 0) -> list[str]:
-    """Wrap a line at the edge; continuation lines start with `indent` spaces."""
+    """Wrap a line after `width` cells; continuation lines start with `indent` spaces."""
     line = safe_line(text.expandtabs(TAB), LONGEST)
     if cell_len(line) <= width or width <= indent + 1:
         return [line]

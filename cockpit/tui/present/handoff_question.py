@@ -17,7 +17,7 @@ def title(agent: AgentStatus) -> str:
 
 
 def explanation(agent: AgentStatus) -> str:
-    """Return what happens next, as sentences. Mentions only what is known from the status."""
+    """Return the steps of the handoff, the tasks that it ends, and the cost, as sentences."""
     return " ".join(filter(None, (_steps(agent), _ends(agent), _costs(agent))))
 
 
@@ -37,7 +37,7 @@ def _steps(agent: AgentStatus) -> str:
 
 
 def _successor(agent: AgentStatus) -> str:
-    """Return the CLI in which the job continues; empty if it is the same one."""
+    """Return the configured CLI of the next session; empty if the CLI stays the same."""
     return safe_line(agent.configured_successor or "", 32)
 
 

@@ -38,7 +38,7 @@ _MARKED, _UNMARKED = "*", " "
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One handoff. Its texts are untrusted."""
+    """A handoff, or a run of cancelled handoffs. The texts are untrusted."""
 
     id: str
     agent: str
@@ -55,14 +55,14 @@ class Entry:
     cost_usd: float | None
     why: str | None
     found: str
-    """The document's line that matches the search."""
+    """The document's line that matches the search; empty without a search."""
     undone: bool = False
     times: int = 1
     """Number of handoffs in this entry: a run of cancelled handoffs is one line."""
     quality: str = ""
-    """How well the handoff went, in a few words; empty if unknown."""
+    """The measured results of the handoff, as a short text; empty if unknown."""
     answered_by: str = ""
-    """Who approved or refused the handoff last; empty if nobody was asked."""
+    """Who approved or refused the handoff last; empty without an answer."""
     since: str = ""
     """When the first of the combined handoffs began; empty for a single handoff."""
 
@@ -131,7 +131,7 @@ def _entry(chain: HistoryChain, session: HistorySession, handoff: HistoryHandoff
 
 
 def _quality(handoff: HistoryHandoff) -> str:
-    """Return the known facts about a confirmed handoff: document, first change, repeated steps."""
+    """Return the results of a confirmed handoff as text: document, first change, repeated steps."""
     if handoff.document_read is None:
         return ""
     change, size = handoff.first_change_seconds, handoff.document_bytes
@@ -211,7 +211,10 @@ def _writer(entry: Entry) -> str:
 
 
 def widest_name(found: Iterable[Entry], width: int) -> int:
-    """Return the cells for the names: the longest one, but at most a fifth of the width."""
+    """Return the width of the name column in cells: that of the longest name, with a maximum.
+
+    The maximum is a fifth of `width`, but not less than 8 cells.
+    """
     longest = max((cell_len(safe_line(entry.agent, 32)) for entry in found), default=4)
     return min(longest, max(8, width // 5))
 
@@ -229,8 +232,8 @@ def heading(
     """Return the line at the top: count, agent, search and missing hosts.
 
     `found` is None before the first load; then no count is shown. `total` is the full count if
-    not all handoffs are loaded. `without` has the reasons by host; several that do not fit are left
-    out, so that every host is named.
+    not all handoffs are loaded. `without` has the reason for each missing host. If the reasons of
+    several hosts do not fit, only the hosts are named.
     """
     number = total if total is not None else sum(entry.times for entry in found or ())
     said = [] if found is None else [counted(number, "handoff")]
@@ -249,7 +252,7 @@ def heading(
 
 
 def _missing(hosts: Mapping[str, str], width: int) -> str:
-    """Return the hosts with their reasons; several hosts without reasons if those do not fit."""
+    """Return the hosts with their reasons; several hosts without reasons if these do not fit."""
     reasons = (f"{host}: {safe_line(why, 160)}" if why else host for host, why in hosts.items())
     full = "; ".join(reasons)
     return full if len(hosts) == 1 or cell_len(full) <= width else ", ".join(hosts)

@@ -15,7 +15,7 @@ _BETWEEN = Span(" · ", "muted")
 
 
 def connections(parts: Sequence[Part], now: float) -> Iterator[list[Span]]:
-    """Yield the states of all connections, each time shorter; lost connections are dropped last."""
+    """Yield lines with the connections' states, the longest first. Short lines show only problems."""
     wrong = [part for part in parts if not part.connection.live]
     yield _joined(_one(part, now) for part in parts)
     if not wrong:
@@ -30,7 +30,10 @@ def connections(parts: Sequence[Part], now: float) -> Iterator[list[Span]]:
 
 
 def lost_reason(model: Model, name: str, now: float) -> list[Span]:
-    """Return why the agent's host does not answer, and the next step; empty for a single host."""
+    """Return why the agent's host does not answer, and the next step.
+
+    Empty if the host answers, or for a single host.
+    """
     if not model.is_lost(name):
         return []
     part = model.part_of(name)
@@ -42,7 +45,10 @@ def lost_reason(model: Model, name: str, now: float) -> list[Span]:
 
 
 def lost_since(connection: Connection, now: float) -> str:
-    """Return when the connection was lost, in minutes, so that an idle screen is not redrawn."""
+    """Return how long ago the connection was lost.
+
+    The time is in whole minutes, so that an idle screen is not redrawn.
+    """
     if connection.incompatible:
         return "runs another version"
     seconds = now - (now if connection.lost_at is None else connection.lost_at)
@@ -56,7 +62,7 @@ def lost_why(part: Part) -> str:
 
 
 def lost_step(part: Part) -> str:
-    """Return the next step for the user, besides waiting."""
+    """Return the user's next step, apart from waiting."""
     if part.host == LOCAL:
         return "Start it: cockpit up"
     return f"Retrying automatically. To check: cockpit doctor --host {safe_line(part.host, 32)}"

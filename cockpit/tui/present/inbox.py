@@ -1,4 +1,4 @@
-"""The items of the inbox: what needs the user, since when, and the next step.
+"""The items of the inbox: each question or problem for the user, its age and the next step.
 
 Built from the agents' status, as in `cockpit status`. Blocked agents are first; newer items come
 before older ones.
@@ -43,11 +43,11 @@ _STEPS = {
     "review": "{open} to read the document, then approve, edit, refuse or snooze.",
     "handoff": "{open} to read the draft, then approve, refuse or snooze.",
     "breaker": "{open} to read the draft, then approve, refuse or snooze.",
-    "usage_limit": "Send it a new prompt once the limit resets.",
+    "usage_limit": "Send the agent a new prompt once the limit resets.",
     "resume": "{resume} in the list of agents to reopen all interrupted agents.",
     "failed": "{open} to see its last output.",
 }
-"""The next step for each kind of need, with the ways to run the actions in it."""
+"""The next step for each kind of need, with placeholders for the keys."""
 
 KIND = 14
 """Cells of an item's glyph and kind."""
@@ -55,7 +55,7 @@ KIND = 14
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One item that needs the user. Control characters are removed from its texts."""
+    """One item of the inbox. Control characters are removed from the texts."""
 
     key: str
     kind: str
@@ -72,7 +72,7 @@ class Item:
     says: tuple[str, ...]
     """The full text, line by line."""
     step: str
-    """The next step."""
+    """The next step for the user, as a sentence."""
 
 
 def items(
@@ -146,12 +146,12 @@ def _snoozed(agent: AgentStatus, key_of: KeyOf) -> Item:
 
 
 def _over(agent: AgentStatus) -> Item:
-    """Return the item of a job whose cost has reached its budget.
+    """Return the item for a job whose cost has reached the budget.
 
-    The user does not have to answer.
+    The item is a notice: the agent does not wait for an answer.
     """
     name = safe_line(agent.name, LONGEST_NAME)
-    said = f"Its job has {over_budget(agent) or 'reached its budget'}."
+    text = f"Its job has {over_budget(agent) or 'reached its budget'}."
     return Item(
         key=f"{agent.name} budget {agent.job} {agent.budget_usd}",
         kind="budget",
@@ -159,10 +159,10 @@ def _over(agent: AgentStatus) -> Item:
         word="budget",
         role="warning",
         who=name,
-        what=said,
+        what=text,
         since=None,
         agent=agent.name,
-        says=(said, "cockpit does not stop it."),
+        says=(text, "cockpit does not stop the agent."),
         step="Raise limits.cost, hand the job off with a smaller task, or stop the agent: "
         f"cockpit stop {name}",
     )
@@ -185,7 +185,7 @@ def _says(needs: Needs) -> tuple[str, ...]:
 def _step(agent: AgentStatus, needs: Needs, key_of: KeyOf) -> str:
     if needs.kind == "usage_limit" and needs.resets_at:
         at = _reset_time(needs.resets_at, needs.since)
-        return f"The limit resets at {at}; then send it a prompt."
+        return f"The limit resets at {at}; then send the agent a prompt."
     if needs.kind == "failed" and agent.pane is None:
         return f"{press_key(key_of, 'start')} in the list of agents to start it again."
     if needs.answerable is False:
@@ -203,7 +203,7 @@ def _usual_step(kind: str, key_of: KeyOf) -> str:
 
 
 def _reset_time(resets: str, since: str | None) -> str:
-    """Return when the usage limit resets, with the date if it was reached on another day."""
+    """Return when the usage limit resets, with the date if that is not the day of the stop."""
     try:
         return words.until(resets, datetime.fromisoformat(since or resets))
     except (ValueError, OverflowError):
@@ -250,7 +250,7 @@ def _held(host: str, file: str, held: list[HeldSetting]) -> Item:
 
 
 def _shown(held: HeldSetting) -> str:
-    """Return the key, with the agent's name instead of its place in the file."""
+    """Return a setting's key, with the agent's name instead of the index in `[[agents]]`."""
     if held.agent is None or not held.key.startswith("agents["):
         return held.key
     return f"agents.{held.agent}.{held.key.partition('].')[2]}"
@@ -284,7 +284,10 @@ def fits_line(item: Item, width: int, widest: int) -> bool:
 
 
 def widest_name(found: Iterable[Item], width: int) -> int:
-    """Return the cells for the names: the longest one, but at most a fifth of the width."""
+    """Return the width of the name column in cells: that of the longest name, with a maximum.
+
+    The maximum is a fifth of `width`, but not less than 8 cells.
+    """
     return min(max((cell_len(item.who) for item in found), default=4), max(8, width // 5))
 
 
@@ -295,9 +298,9 @@ def heading(found: Sequence[Item], host: str, width: int, *, lost: bool = False)
     """
     waiting = [item for item in found if item.kind not in {"held", "snoozed", "budget"}]
     kinds = dict.fromkeys(item.word for item in waiting)
-    counts = [f"{sum(each.word == kind for each in waiting)} {kind}" for kind in kinds]
+    counts = [f"{sum(item.word == kind for item in waiting)} {kind}" for kind in kinds]
     numbers = {
-        word: sum(each.word == word for each in found)
+        word: sum(item.word == word for item in found)
         for word in ("budget", "snoozed", "untrusted")
     }
     counts += [f"{number} {word}" for word, number in numbers.items() if number]

@@ -20,18 +20,20 @@ KEPT_LONGEST = (
     "approve", "document", "refuse", "attach", "enter", "edit", "next-file", "next", "snooze",
     "handoff", "send", "open", "start",
 )  # fmt: skip
-"""Ends of the ids of actions that are kept when there is no room for all, in this order."""
+"""Actions by priority, named by the last part of their ids. On a narrow line, they are kept before
+all other actions."""
 
 
 class KeyHint(NamedTuple):
+    """An action, and the cells in which a click runs it: from `start` to before `end`."""
+
     action: str
     start: int
     end: int
-    """An action, and the cells from `start` to `end` in which a click runs the action."""
 
 
 def possible(model: Model, context: Context) -> list[Action]:
-    """Return the actions for the key line now."""
+    """Return the actions of a context that the key line shows now."""
     return [
         _retitled(action, model.agent)
         for action in ACTIONS
@@ -43,7 +45,7 @@ def possible(model: Model, context: Context) -> list[Action]:
 
 
 def _retitled(action: Action, agent: AgentStatus | None) -> Action:
-    """Return the action with the title for what it does for this agent now."""
+    """Return the action with a title that fits the agent's current state."""
     if agent is None:
         return action
     if action.id in {"snooze", "review.snooze"} and agent.is_snoozed:
@@ -54,7 +56,10 @@ def _retitled(action: Action, agent: AgentStatus | None) -> Action:
 
 
 def dialog_title(needs: Needs | None) -> str:
-    """Return what the key for an open dialog does: an older host does not know `answerable`."""
+    """Return the title of the key for an open dialog: `show` if it cannot be answered here.
+
+    An older supervisor does not report `answerable`; the title is then `answer`.
+    """
     return "show" if needs is not None and needs.answerable is False else "answer"
 
 
@@ -126,7 +131,7 @@ MARKED = ("mark", "approve", "send", "stop", "forget", "unfilter", "help", "quit
 def marked_line(
     count: int, keymap: Mapping[str, str], width: int
 ) -> tuple[list[Span], list[KeyHint]]:
-    """Return the key line while agents are marked, beginning with their number."""
+    """Return the key line while agents are marked, beginning with the number of marked agents."""
     head = f" {count} marked: "
     actions = [replace(BY_ID[name], title="unmark") if name == "unfilter" else BY_ID[name]
                for name in MARKED]  # fmt: skip
@@ -137,7 +142,7 @@ def marked_line(
 
 
 def _priority(action: Action) -> int:
-    """Return the sort key: the position in `KEPT_LONGEST`; others keep the registry's order."""
+    """Return the sort key: the position in `KEPT_LONGEST`, the same last one for other actions."""
     last = action.id.rpartition(".")[2]
     return KEPT_LONGEST.index(last) if last in KEPT_LONGEST else len(KEPT_LONGEST)
 

@@ -107,7 +107,7 @@ def _session_duration(session: HistorySession) -> str:
         began = datetime.fromisoformat(str(session.started_at))
         ended = datetime.fromisoformat(str(session.ended_at))
         return duration((ended - began).total_seconds())
-    except (ValueError, TypeError):  # no time, or only one of them with a time zone
+    except (ValueError, TypeError):  # a time is missing, or only one has a time zone
         return ""
 
 
@@ -130,8 +130,8 @@ _DROP_ORDER = ("writer", "lasted", "cost")
 
 
 def link_spans(link: Link, every: Sequence[Link], width: int) -> list[Span]:
-    """Return one line of the chain, with the column widths that all its lines share."""
-    widths = {key: max(cell_len(getattr(each, key)) for each in every) for key in _COLUMNS}
+    """Return the line of a link; all lines of the chain `every` share their column widths."""
+    widths = {key: max(cell_len(getattr(other, key)) for other in every) for key in _COLUMNS}
     for key in _DROP_ORDER:
         if _total(widths) > width:
             widths[key] = 0

@@ -16,12 +16,12 @@ _NUMBERS = {group.key: number for number, group in enumerate(GROUPS)}
 
 
 class _Place(NamedTuple):
-    """Where an agent is in its group; places are compared from the left."""
+    """An agent's sort key inside its group; the fields are compared in this order."""
 
     not_by_name: bool
     key: Any
     arrival: int
-    """The agent's position in the supervisor's order; different for all agents."""
+    """The agent's position in the supervisor's order; unique."""
     name: str
 
 
@@ -36,7 +36,7 @@ class Listing:
 
     Inside a group, agents whose name matches come first. The default order inside a group is the
     supervisor's, so that an agent's line moves only when the agent's state changes. A change of one
-    agent does not visit the others, and lines are made when they are asked for.
+    agent does not visit the other agents, and `line` builds a line when it is requested.
     """
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class Listing:
     def fill(
         self, agents: Iterable[AgentStatus], words_wanted: str = "", sort: str = "need"
     ) -> None:
-        """Replace all agents; they are in the supervisor's order."""
+        """Replace all agents; `agents` are in the supervisor's order."""
         self._wanted, self._sort = words_wanted.lower().split(), sort
         self._arrivals, self._listed = {}, {}
         self._groups = [[] for _ in GROUPS]
@@ -86,7 +86,7 @@ class Listing:
 
     @property
     def names(self) -> list[str]:
-        """The names of the agents listed, from the top. Callers do not change the list."""
+        """The names of the listed agents, from the top. Callers must not change the list."""
         if self._names is None:
             self._names = [place.name for places in self._groups for place in places]
         return self._names
@@ -128,7 +128,7 @@ class Listing:
         raise IndexError(line)
 
     def line_of(self, name: str | None) -> int | None:
-        """Return the line of an agent; None if it is not listed."""
+        """Return the number of an agent's line; None if the agent is not listed."""
         listed = self._listed.get(name) if name else None
         if listed is None:
             return None

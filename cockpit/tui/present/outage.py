@@ -1,4 +1,4 @@
-"""The message for a lost connection, and what the user can do."""
+"""The message for a lost connection, and the user's next step."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ LOST = "○"
 def outage(model: Model) -> list[Span]:
     """Return the message and the next step while no supervisor is reachable; else empty.
 
-    Without a time, so that an idle screen is not redrawn.
+    The message has no time, so that an idle screen is not redrawn.
     """
     connection = model.main.connection
     if model.any_live or connection.lost_at is None:
         return []
     if model.is_joined:
-        problem, step = "no host is reachable", "retrying each"
+        problem, step = "no host is reachable", "retrying automatically"
     else:
         remote_host = model.main.host if model.main.is_remote else None
         problem, step = _no_supervisor(connection, remote_host), remedy(connection, remote_host)
@@ -55,7 +55,7 @@ def lost(connection: Connection, now: float, remote_host: str | None) -> str:
 
 
 def remedy(connection: Connection, remote_host: str | None) -> str:
-    """Return the next step for the user, besides waiting."""
+    """Return the user's next step, apart from waiting."""
     if connection.lost_at is None:
         return ""
     if remote_host:

@@ -1,12 +1,12 @@
 """Fit the lines of a pane to another width, without touching the pane.
 
-The pane itself is not resized: Claude Code lays itself out anew at each width, with 1.4 to 2.3 KB
-of output, a short preview would leave a permission dialog a few lines, each selection would resize
-the pane of a working agent, two screens of different size would do so in turns, and CLIs without an
-alternate screen would repeat their output in the scrollback.
+The pane itself is not resized. Claude Code redraws everything at each new width, which takes 1.4 to
+2.3 KB of output. A short preview would leave a permission dialog only a few lines. Each selection
+would resize the pane of a working agent, and two screens of different sizes would resize it in
+turns. CLIs without an alternate screen would repeat their output in the scrollback.
 
-Text is wrapped between words and keeps its indent. Lines that are drawn, rules and the sides of
-boxes, are shortened instead. Lines of the same or a larger width are kept as they are.
+Text is wrapped between words and keeps its indent. Rules and the sides of boxes are shortened
+instead. Lines that fit are not changed.
 """
 
 from __future__ import annotations
@@ -29,11 +29,12 @@ Cell = tuple[str, Style]
 RULES = frozenset("─━═╌┄-_")
 SIDES = frozenset("│┃║╮╯┐┘┤╗╝")
 MARKERS = frozenset("●⏺⎿❯>*-•·✻✔◻☐☑")
-"""First characters of list items: their text continues below the text, not below the marker."""
+"""First characters of list items. Wrapped text of an item continues below the text, not below the
+marker."""
 WIDEST = 2
 """Columns of a wide character."""
 DRAWN = 8
-"""A line with this many equal characters in a row counts as drawn."""
+"""A stretch of more than this many equal characters counts as drawn."""
 
 
 def fit_runs(runs: Sequence[Run], width: int) -> list[list[Run]]:
@@ -56,7 +57,7 @@ def panel_column(lines: Sequence[str]) -> int | None:
     if len(lines) < LEAST_LINES:
         return None
     columns = Counter(column for line in lines for column in _sides(line))
-    # A box has such a line too, but nothing beside it.
+    # The side of a box is such a line too, but has no text to its right.
     found = [
         column
         for column, count in columns.items()
@@ -66,7 +67,7 @@ def panel_column(lines: Sequence[str]) -> int | None:
 
 
 def without_panel(runs: Sequence[Run], column: int) -> Sequence[Run]:
-    """Return a line up to this column; the whole line if it has no panel beside it."""
+    """Return a line up to the panel's column; the whole line if the line has no panel."""
     if column not in _sides("".join(text for text, _ in runs)):
         return runs
     kept: list[Run] = []
@@ -150,7 +151,7 @@ def _indent(cells: Sequence[Cell], width: int) -> int:
 
 
 def _fitting(cells: Sequence[Cell], width: int) -> int:
-    """Return how many characters fit into `width` cells; at least one."""
+    """Return the number of characters that fit into `width` cells; at least one."""
     used = 0
     for at, (sign, _) in enumerate(cells):
         used += cell_len(sign)

@@ -16,10 +16,10 @@ def short_path(path: str, home: str) -> str:
 
 
 def short_paths(text: str, home: str) -> str:
-    """Return a text in which paths below the home directory begin with `~`.
+    """Return the text with `~` for the home directory at the beginning of paths.
 
-    Only a path after a space or an opening bracket is changed, not one in quotes: a shell would
-    not expand it.
+    Only a path after a space or an opening bracket is changed. In a path in quotes, a shell would
+    not expand `~`.
     """
     if not home or home == "/":
         return text

@@ -17,7 +17,7 @@ from cockpit.wire.status import AgentStatus
 BAR = 16
 """Cells of the context bar."""
 PIECE = 1000
-"""Characters of a long line that are wrapped together: a longer text would be cut."""
+"""Maximum characters of a line that are wrapped together; `folded` would cut a longer piece."""
 _DIFF_ROLES = {"+": "added", "-": "removed"}
 
 
@@ -51,11 +51,11 @@ def title_spans(
 
 
 def request_lines(shown: DialogStatus, width: int) -> list[list[Span]]:
-    """Return everything that the user needs to read, wrapped."""
+    """Return the dialog's request, wrapped: title, text, notice and question."""
     head = " ".join(filter(None, (shown.title or shown.tool, shown.subject)))
     asked_lines = shown.text.split("\n") if shown.text else []
     if shown.kind == "question" and not shown.subject:
-        # The title of the screen says that it is a question, and its options are the choices.
+        # The screen's title says "Question", and the options are shown as the choices.
         options = {f"- {choice.label}" for choice in shown.choices}
         head = ""
         asked_lines = [line for line in asked_lines if line.strip() not in options]
@@ -76,7 +76,7 @@ def request_lines(shown: DialogStatus, width: int) -> list[list[Span]]:
 
 
 def _role(line: str, *, is_file: bool) -> str:
-    """Return the role of a line: a changed line begins with its sign, perhaps after a number."""
+    """Return the role of a line; in a file's diff, the sign may follow a line number."""
     if not is_file:
         return ""
     return _DIFF_ROLES.get(line.lstrip(" 0123456789")[:1], "")
@@ -91,16 +91,16 @@ def choice_lines(
     ready: bool,
     text_key: str,
 ) -> list[list[Span]]:
-    """Return the CLI's choices in its own order. `ready`: whether a key may answer now.
+    """Return the dialog's choices, in the CLI's order. `ready`: whether a key may answer now.
 
-    `text_key` is the key that adds a text to an answer; empty if it has none.
+    `text_key` is the key that adds the user's text to an answer; empty without a key.
     """
-    adds = f"  · {text_key} adds a text" if text_key else "  · takes a text"
+    adds = f"  · {text_key} adds text" if text_key else "  · takes text"
     lines: list[list[Span]] = []
     for place, choice in enumerate(shown.choices):
         mark = "❯" if place == selected else " "
         box = "" if choice.checked is None else "[✓] " if place in checked else "[ ] "
-        takes = {"may": adds, "must": "  · needs a text"}.get(choice.text, "")
+        takes = {"may": adds, "must": "  · needs text"}.get(choice.text, "")
         begin = f" {mark} {place + 1}. {box}"
         role = ("key" if place == selected else "") if ready else "muted"
         parts = worded(choice.label, max(1, width - cell_len(begin) - 1))
@@ -115,7 +115,7 @@ def choice_lines(
 
 
 def refusal_lines(agent: AgentStatus | None, why: str, width: int, key: str) -> list[list[Span]]:
-    """Return why the dialog cannot be answered here, what is known about it, and the next step."""
+    """Return why the dialog cannot be answered here, the next step, and the known request."""
     text = f"This dialog cannot be answered from here: {why.rstrip('.')}."
     lines = [[Span(f" {part}", "warning")] for part in worded(text, max(1, width - 2))]
     lines.append([Span(f" Press {key} to answer it in the agent's pane.")])

@@ -28,7 +28,7 @@ ROOM_FOR_LABELS = 56
 SHORTEST = 3
 """Cells of the shortest segment."""
 BELOW = 1
-"""Lines below the plot, which name the session and when it began."""
+"""Number of lines below the plot, with the number and start time of each session."""
 
 _BANDS = ("force", "act", "warn", "notice")
 _LABEL_PRIORITY = ("act", "force", "compacts", "warn", "notice")
@@ -46,7 +46,7 @@ class _Column:
 
 
 def plot(course: Course, width: int, height: int) -> list[list[Span]]:
-    """Return the plot in exactly `height` lines of `width` cells; the sessions are on the last."""
+    """Return the plot in exactly `height` lines of `width` cells; the last line names the sessions."""
     stretches = [
         stretch for stretch in course.stretches if stretch.state != "undone"
     ] or course.stretches
@@ -84,7 +84,7 @@ def _length(stretch: Stretch) -> int:
 
 
 def _shares(weights: Sequence[int], cells: int) -> list[int]:
-    """Split `cells` by weight, each share at least `LEAST`."""
+    """Split `cells` by weight, each share at least `SHORTEST`."""
     spare = max(0, cells - SHORTEST * len(weights))
     whole = sum(weights)
     shares = [SHORTEST + spare * weight // whole for weight in weights]
@@ -103,8 +103,11 @@ def _top(stretches: Sequence[Stretch]) -> int:
 
 
 def _columns(stretch: Stretch, cells: int) -> list[_Column]:
-    """Return the columns of a segment. Each has the highest token count of its replies, or the
-    count of the column before it if it has no reply."""
+    """Return the columns of a segment, each with the highest token count of the column's replies.
+
+    A column without replies repeats the count of the reply before; after a compaction, the count
+    is unknown until the next reply.
+    """
     if not stretch.points:
         return [_Column(stretch=stretch, sign=UNKNOWN)] * cells
     calls = _length(stretch)

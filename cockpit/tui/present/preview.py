@@ -1,4 +1,4 @@
-"""Preview an agent's band with other thresholds, with the supervisor's own arithmetic."""
+"""Preview an agent's band with other thresholds, calculated as in the supervisor."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def with_marks(context: ContextStatus, wanted: ContextSettings) -> ContextStatus
 
 
 def preview_line(agent: AgentStatus, wanted: ContextSettings | None, width: int) -> list[Span]:
-    """Format name, bar, tokens and change of band.
+    """Return a line with an agent's name, bar, tokens and change of band.
 
     `wanted`: the new thresholds; None for an agent that the file does not name.
     """
@@ -49,21 +49,21 @@ def preview_line(agent: AgentStatus, wanted: ContextSettings | None, width: int)
     if context.tokens is None:
         numbers = words.DASH
     if wanted is None:
-        said, role = "another config", "muted"
+        change, role = "another config", "muted"
     elif context.band == agent.context.band:
-        said, role = str(context.band), f"band-{context.band}"
+        change, role = str(context.band), f"band-{context.band}"
     else:
-        said, role = f"{agent.context.band} → {context.band}", f"band-{context.band}"
+        change, role = f"{agent.context.band} → {context.band}", f"band-{context.band}"
     return [
         Span(f"  {fit(safe_line(agent.name, 32), NAME)} ", "name"),
         *context_bar(context, bar_width),
         Span(f"  {fit(numbers, NUMBERS)} "),
-        Span(said, role),
+        Span(change, role),
     ]
 
 
 def lowered_words(wanted: ContextSettings, names: Collection[str]) -> str:
-    """List the thresholds that are lowered below their configured value; empty for none."""
+    """Return a sentence for each threshold that is lowered below its configured value."""
     window = wanted.override or DEFAULT_WINDOW
     found = marks(thresholds(wanted), window, None)
     lowered = [

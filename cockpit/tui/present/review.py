@@ -28,7 +28,7 @@ WRITERS = {"agent": "the agent", "sdk": "a fork of the session", "facts": "cockp
 
 
 def title_spans(agent: AgentStatus | None, width: int, waiting: Sequence[str] = ()) -> list[Span]:
-    """Return the agent, the reason, and the position among the waiting handoffs."""
+    """Return the title: agent, reason of the handoff, and position among the waiting handoffs."""
     if agent is None or agent.handoff is None:
         return [Span(" " * width)]
     title = " Hand off? " if agent.handoff.phase == "asked" else " Handoff "
@@ -80,7 +80,7 @@ def facts_line(
 
 
 def question_spans(agent: AgentStatus | None) -> list[Span]:
-    """Return the review's question, and what approving does."""
+    """Return the question of a handoff, and the effect of approving."""
     if agent is None or agent.handoff is None:
         return []
     phase = agent.handoff.phase
@@ -111,7 +111,7 @@ def question_spans(agent: AgentStatus | None) -> list[Span]:
 
 
 def without_title(body: str) -> str:
-    """Return the document without its leading `# Handoff` heading, which the title repeats."""
+    """Return the document without the leading `# Handoff`, because the screen has such a title."""
     return re.sub(r"\A\s*# +Handoff *\n", "\n", body)
 
 
@@ -122,5 +122,5 @@ def refusal_spans(error: CockpitError, edit: str, refuse: str) -> list[Span]:
         Span(" ✗ ", "error"),
         Span(f"{safe_line(error.title, 200)}.", "error"),
         Span(reasons),
-        Span(f"Press {edit} to edit it, or {refuse} to refuse.", "warning"),
+        Span(f"Press {edit} to edit the document, or {refuse} to refuse.", "warning"),
     ]

@@ -17,9 +17,9 @@ STALE_AFTER = 120.0
 """Seconds after which a working agent's token count is shown as stale."""
 
 USING = frozenset({"working", "needs_you", "handing_off"})
-"""States in which an agent uses its context: its turns left can change."""
+"""States in which an agent fills its context, so that the number of turns left can change."""
 ENDED = frozenset({"done", "stopped", "exited"})
-"""States in which an agent does nothing: its last activity is over."""
+"""States of agents that do nothing any more; the row does not show their last activity."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def age_of(agent: AgentStatus, now: datetime) -> str:
 
 
 def cost_of(agent: AgentStatus) -> str:
-    """Return the cost that the row shows; empty if unknown."""
+    """Return the formatted cost of the job, else of the session; empty if unknown."""
     cost = shown_cost(agent)
     return "" if cost is None else words.money(cost)
 
@@ -102,8 +102,11 @@ def _state(agent: AgentStatus) -> str:
 
 
 def _doing(agent: AgentStatus, now: datetime) -> str:
-    """Return what the agent waits for; else a snoozed question, a warning and its activity; else
-    its note."""
+    """Return the text of the activity column.
+
+    That is the agent's need; else snooze, budget, warning and activity; else the agent's note or
+    warning.
+    """
     if agent.needs:
         return safe_line(" ".join(_waits_for(agent.needs, now).split()), 200)
     activity = None if agent.state in ENDED else agent.activity
@@ -111,12 +114,12 @@ def _doing(agent: AgentStatus, now: datetime) -> str:
     if activity or known[0] or known[1]:
         return safe_line("; ".join(filter(None, known)), 200)
     text = safe_line(agent.note or agent.warning or "", 200)
-    # The state column has the word already.
+    # The state's word is already shown before this text.
     return text.removeprefix(f"{_state(agent)} ") if _state(agent) else text
 
 
 def _waits_for(needs: Needs, now: datetime) -> str:
-    """Return in short what the agent waits for; the state column shows the kind."""
+    """Return a short text for a need, without the kind, which the state's word shows."""
     if needs.tool:
         return f"{needs.tool} {needs.command or ''}"
     if needs.kind == "usage_limit" and needs.resets_at:
@@ -150,13 +153,13 @@ def _band(context: ContextStatus) -> str:
 
 
 def _turns(agent: AgentStatus) -> str:
-    """Return the turns until the next mark, of an agent that is using its context."""
+    """Return the turns until the next threshold; empty unless the agent is filling its context."""
     left = agent.context.turns_left
     return f"{left} left" if left is not None and agent.state in USING else ""
 
 
 def session_words(chain: str) -> str:
-    """Return `session 2 (max 4)` for a row's `2/4`, which alone would read as a plan of four."""
+    """Expand a row's `2/4` to `session 2 (max 4)`, because four sessions are only the maximum."""
     number, _, most = chain.partition("/")
     return f"session {number}" if most == "…" else f"session {number} (max {most})"
 

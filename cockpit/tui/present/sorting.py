@@ -23,7 +23,7 @@ ORDERS: dict[str, str] = {
 
 
 def next_order(order: str) -> str:
-    """Return the order after this one, cyclically; the first one for an unknown order."""
+    """Return the order after `order`, cyclically; the first one for an unknown order."""
     names = list(ORDERS)
     return names[(names.index(order) + 1) % len(names)] if order in names else names[0]
 

@@ -83,13 +83,13 @@ def joined_summary(
 
 
 def title(agents: Iterable[AgentStatus]) -> str:
-    """Return the terminal's title."""
+    """Return the terminal's title; empty if no agent needs the user."""
     needing = sum(1 for agent in agents if agent.state == "needs_you")
     return f"{needing} {'needs' if needing == 1 else 'need'} you" if needing else ""
 
 
 def _states(agents: Iterable[AgentStatus]) -> Counter[State]:
-    """Return the number of agents by state. Counted once for a line: there can be thousands."""
+    """Return the number of agents by state. Called once per line: there can be thousands."""
     return Counter([agent.state for agent in agents])
 
 

@@ -1,8 +1,8 @@
 """Colour the code in a diff by its syntax. Slow for long texts: run it off the event loop.
 
 The code is untrusted. Only well-known languages are recognised, by the file's name, so that no
-content chooses a lexer and no plugin is loaded. Long lines and hunks stay without colours.
-When the time limit is reached, so does the rest.
+content chooses a lexer and no plugin is loaded. Long lines and hunks stay without colours, and so
+does the rest of a diff after the time limit.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _ROLES = (
     ("Name.Tag", "syntax-keyword"),
     ("Name.Attribute", "syntax-name"),
 )
-"""The beginning of a token's type, and its role; the first that fits."""
+"""Pairs of the beginning of a token type and its role; the first match counts."""
 
 
 class _Code(NamedTuple):
@@ -61,7 +61,7 @@ class _Code(NamedTuple):
 
 
 def colours(text: str, seconds: float = SECONDS) -> Colours:
-    """Return the coloured lines of a diff, as many as can be had in `seconds`."""
+    """Return the coloured lines of a diff; lines not reached in `seconds` are missing."""
     by_line: dict[int, list[Span]] = {}
     until = monotonic() + seconds
     for hunk in hunks(text):
@@ -81,7 +81,7 @@ def colours(text: str, seconds: float = SECONDS) -> Colours:
 
 
 def _sides(hunk: Hunk) -> str:
-    """Return the signs of the sides to read: the text before and the text after are each code."""
+    """Return the signs of the sides of a hunk: the old and the new code are coloured separately."""
     signs = {line[:1] for _, line in hunk.lines}
     return "-+" if {"-", "+"} <= signs else "-" if "-" in signs else "+"
 
@@ -96,7 +96,7 @@ def _side(lexer: str, code: list[_Code], until: float) -> Iterator[tuple[int, li
     """Yield the coloured lines of one side of a hunk."""
     line: list[Span] = []
     at = 0
-    for value, role in _tokens(lexer, "\n".join(each.text for each in code)):
+    for value, role in _tokens(lexer, "\n".join(line_of_code.text for line_of_code in code)):
         if monotonic() >= until:
             return
         first, *rest = value.split("\n")

@@ -1,4 +1,4 @@
-"""The demo's guide: one line about what can be seen, and the key to press next."""
+"""The demo's guide: one line that explains the screen and names the key to press next."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def step(
 ) -> Step | None:
     """Return the most urgent step; None if all are dismissed.
 
-    Of two that are equally urgent, the one of the selected agent comes first.
+    Of two equally urgent steps, the step of the selected agent comes first.
     """
     everyone = list(agents)
     selected_first = sorted(everyone, key=lambda agent: agent.name != selected)
@@ -101,7 +101,7 @@ def _of_handoff(
     if phase == "review" and agent.needs:
         text = (
             f"{name} has written its document: {press} {_key('document', keys)} to read it, "
-            f"{_key('approve', keys)} to approve. Its session ends only then."
+            f"{_key('approve', keys)} to approve. Its session ends only after you approve."
         )
         return 0, Step(f"review {agent.name}", text)
     if phase == "asked" and agent.needs:
@@ -120,14 +120,17 @@ def _of_handoff(
 
 
 def _after_handoffs(moved: Sequence[AgentStatus], keys: Mapping[str, str]) -> Step:
-    """Return the step about all agents that were handed off: their order is not known here."""
+    """Return one step about all agents that were handed off.
+
+    The order of their handoffs is not known here, so no agent gets a step of its own.
+    """
     names = [safe_line(agent.name, LONGEST_NAME) for agent in moved]
     who = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
     if len(names) > 3:
         who = f"{len(names)} agents"
     sessions = "a new session" if len(names) == 1 else "new sessions"
     text = (
-        f"{who} went on in {sessions}. {_key('history', keys)} shows each handoff and its "
+        f"{who} continued in {sessions}. {_key('history', keys)} shows each handoff and its "
         f"document; {_key('undo', keys)} reopens the selected agent's previous session."
     )
     return Step(f"done {' '.join(agent.name for agent in moved)}", text)

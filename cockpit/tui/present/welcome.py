@@ -16,7 +16,7 @@ _WAYS = (
 )
 _COMMANDS = (
     ("cockpit init", "write a first cockpit.toml here"),
-    ("cockpit demo", "try it without an account"),
+    ("cockpit demo", "try cockpit without an account"),
 )
 
 

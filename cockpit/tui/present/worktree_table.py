@@ -1,7 +1,7 @@
 """The table of worktrees: a row for each, and the details of the selected one below its row.
 
-On narrow screens, columns are dropped in a fixed order. The folder and what the worktree contains
-are always shown.
+On narrow screens, columns are dropped in a fixed order. The columns `worktree` and `contains` are
+always shown.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _ROLES = {"worktree": "name", "branch": "", "agent": "", "state": "muted", "size
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """The cells of each column, by its title; a column that is not shown is missing."""
+    """The width of each shown column in cells, by the column's title."""
 
     widths: Mapping[str, int]
     sizes: Sizes = Sizes.NOT_REQUESTED
@@ -49,7 +49,7 @@ def table(
     """Return the columns for these worktrees at a width. `now` is UTC."""
     cells = [_cells(tree, now, home, sizes) for tree in trees]
     widths = {
-        title: min(max([cell_len(title), *(cell_len(one[title]) for one in cells)]), most)
+        title: min(max([cell_len(title), *(cell_len(texts[title]) for texts in cells)]), most)
         for title, most in _MOST.items()
         if title == "worktree" or any(cells_of_row[title] for cells_of_row in cells)
     }
@@ -104,9 +104,10 @@ def detail(
     keys: Keys,
     home: str,
 ) -> list[list[Span]]:
-    """Return the lines below a worktree's row: what the row cuts, and how to remove the worktree.
+    """Return the lines below a worktree's row: full texts, and how to remove the worktree.
 
-    `progress` is the progress or the error of a removal, and replaces the second part.
+    The full texts are the path and every text that the row cuts. `progress` is the progress or the
+    error of a removal, and replaces the instructions.
     """
     cells = _cells(tree, now, home, shown.sizes)
     cut = [

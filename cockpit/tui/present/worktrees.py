@@ -26,7 +26,7 @@ class Sizes(Enum):
 
 
 def size(tree: WorktreeStatus, sizes: Sizes) -> str:
-    """Return a worktree's disk space; a dash if unknown, empty if it was not requested."""
+    """Return a worktree's disk space; a dash if unknown, empty if sizes were not requested."""
     if sizes is Sizes.NOT_REQUESTED:
         return ""
     if tree.size is not None:
@@ -57,7 +57,7 @@ def size_lines(trees: Sequence[WorktreeStatus]) -> list[str]:
 
 
 def name_of(tree: WorktreeStatus) -> str:
-    """Return a worktree's name in requests: its path, after the host's name if it is remote."""
+    """Return a worktree's name in requests: the path, after the host's name on a remote host."""
     return far_name(tree.host, tree.directory) if tree.host else tree.directory
 
 
@@ -75,7 +75,7 @@ def refusal(tree: WorktreeStatus, salvage_key: str, *, salvage: bool) -> str | N
         return None
     if not salvage and all(one.salvageable for one in standing):
         what = "; ".join(one.why for one in standing)
-        return f"{what}. {salvage_key} saves all of that in git, then removes it."
+        return f"{what}. {salvage_key} saves this work in git, then removes the worktree."
     first, *more = [obstacle for obstacle in standing if not obstacle.salvageable]
     count = f" (and {len(more)} more)" if more else ""
     run = "Run: " if first.next.startswith(("cockpit ", "git ")) else ""
@@ -176,7 +176,8 @@ def _what(tree: WorktreeStatus, now: datetime, sizes: Sizes) -> str:
 
 
 def content(tree: WorktreeStatus) -> list[str]:
-    """Return short texts for the contents of a worktree that would be lost if it were removed."""
+    """Return short texts about a worktree's contents and state, for the user to read before a
+    removal; texts can be empty."""
     if tree.missing:
         return ["folder missing"]
     if tree.changed is None or tree.untracked is None:

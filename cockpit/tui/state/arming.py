@@ -1,4 +1,4 @@
-"""Decide when a key may answer a dialog: only after the screen has shown exactly this dialog.
+"""Decide whether a key may answer a dialog: only if that dialog was shown before the key.
 
 A key that was typed ahead, or pressed at the moment when a dialog appeared, was meant for something
 else.
@@ -9,7 +9,8 @@ from __future__ import annotations
 from cockpit.core.deferred_dataclass import dataclass
 
 READ = 0.4
-"""Seconds for which a dialog must have been shown. Reading and answering takes longer."""
+"""Seconds for which a dialog must be shown before a key can answer it. Users need longer to read a
+dialog and answer."""
 
 
 @dataclass(slots=True)
@@ -35,9 +36,9 @@ class Arming:
         )
 
     def answered(self) -> None:
-        """Record that the shown dialog was answered, so that no second key can answer it."""
+        """Record that the shown dialog was answered, so that further keys are not admitted."""
         self._given = True
 
     def refused(self) -> None:
-        """Record that no key was sent for the answer, so that the dialog can be answered again."""
+        """Record that the answer did not reach the CLI, so that the next key is admitted again."""
         self._given = False

@@ -1,4 +1,4 @@
-"""What every screen gets: the user's environment, and functions to act on it."""
+"""The context that every screen gets."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class UIContext:
-    """The environment of the screens, and the functions that they can call."""
+    """The user's environment, and functions that the screens call."""
 
     attach: Attach
     edit: Edit
     copy: Callable[[str], Awaitable[None]] | None = None
-    """Copies text to the terminal's clipboard; None: the screen writes to its terminal itself."""
+    """Copies text to the terminal's clipboard; None if the screen writes to its own terminal."""
     attached: Callable[[], Awaitable[int]] | None = None
-    """Returns the number of terminals that show the screen; None: the screen has its own."""
+    """Returns the number of terminals that show the screen; None if the screen has its own."""
     direct: bool = False
     """Whether the screen owns its terminal, so that attaching suspends the application."""
     pace: Pace = field(default_factory=lambda: replace(PACES["full"]))
     keys: dict[str, str] = field(default_factory=dict)
-    """The user's own keys, by action; the dictionary is changed when the settings change."""
+    """The user's own keys, by action; changed in place when the settings change."""
     host: str = "local"
     """The user's name for the main host."""
     home: str = ""
@@ -40,8 +40,8 @@ class UIContext:
     files: Callable[[], Files] | None = None
     """Reads the configuration from disk; None if the screen cannot change the configuration."""
     ends_on_leaving: str = ""
-    """What ends when the user leaves the screen, as a sentence; leaving then asks first."""
+    """A sentence about everything that quitting ends; if not empty, quitting asks to confirm."""
     has_tour: bool = False
-    """Whether a line explains what can be seen, for the demo."""
+    """Whether a line at the bottom explains the screen, as in the demo."""
     reload: ReloadDependencies | None = None
-    """Functions to apply changed settings at once; None: changes apply at the next start."""
+    """Functions to apply changed settings at once; None if changes apply at the next start."""

@@ -1,7 +1,7 @@
-"""Call a function once after a time.
+"""Call a function once after a delay.
 
-Textual's `set_timer` skips a call that is already late when its timer starts. It starts late if the
-delay is a few microseconds, or if the processor is busy with something else just then.
+Textual's `set_timer` skips a call that is already due when its timer starts. That happens if the
+delay is a few microseconds, or if the processor is busy.
 """
 
 from __future__ import annotations

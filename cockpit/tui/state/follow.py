@@ -1,6 +1,6 @@
 """Keep one supervisor's part of the model current, from the supervisor's stream.
 
-A lost supervisor is not an error: the last state stays, and the connection is retried at growing
+When the supervisor is lost, the last state is kept, and the connection is retried at growing
 intervals (`retries`).
 """
 
@@ -21,14 +21,14 @@ from cockpit.wire.stream import Resumed, Snapshot, WatchLine
 
 BEGINNING = 3.0
 MOST_MISSED = 500
-"""Maximum events that are requested after an interruption; the model keeps as many."""
+"""Maximum events that are requested after an interruption; the model keeps the same number."""
 AT_THE_BEGINNING = 0.05
 """Seconds between retries during the first `BEGINNING` seconds: a supervisor that was started
 together with the screen is ready soon."""
 
 
 class NotUnderstood(Failed):
-    """The supervisor's reply cannot be parsed, because its version is different."""
+    """The supervisor's reply cannot be parsed, because the supervisor runs another version."""
 
 
 async def follow(client: Supervisor, part: Part) -> None:
@@ -38,7 +38,7 @@ async def follow(client: Supervisor, part: Part) -> None:
         incompatible, opened = False, monotonic()
         try:
             await _follow_once(client, part)
-            why = "It closed the connection."
+            why = "The supervisor closed the connection."
         except NotUnderstood as error:
             why, incompatible = safe_line(error.detail), True
         except CockpitError as error:
@@ -56,7 +56,7 @@ async def follow(client: Supervisor, part: Part) -> None:
 
 
 def _why(error: CockpitError, *, is_remote: bool) -> str:
-    """Return the error in one line; for a remote host, with the error's title."""
+    """Return an error's detail as one line; for a remote host, after the error's title."""
     text = (
         [error.title, *error.detail.splitlines()[:1]]
         if is_remote
@@ -81,18 +81,18 @@ async def _next(lines: AsyncIterator[WatchLine]) -> WatchLine | None:
     except ValueError as error:
         raise NotUnderstood(
             "cannot read the supervisor's reply",
-            "It runs another version than this screen. Restart it: cockpit restart",
+            "It runs another version than this screen. To restart the supervisor: cockpit restart",
         ) from error
 
 
 async def _take(client: Supervisor, part: Part, line: WatchLine) -> None:
-    part.remark = client.remark  # first, because the line makes the screen show it
+    part.remark = client.remark  # set first: `take` makes the screen show the remark
     part.take(line, monotonic())
     if isinstance(line, Resumed) and part.last_event:
         part.answered()
         missed = await client.events(after=part.last_event, limit=MOST_MISSED)
         if len(missed) == MOST_MISSED:
-            missed = await client.events()  # the newest are more useful than the oldest
+            missed = await client.events()  # the newest events are more useful
         part.remember(missed)
     elif isinstance(line, Snapshot | Resumed):
         part.answered()

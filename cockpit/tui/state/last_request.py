@@ -1,4 +1,4 @@
-"""Who last changed what an agent asks or does, if it was another user."""
+"""Sentences about the last request to an agent: the action, the user and the time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ SHOWN_SECONDS = 600.0
 
 
 def done_by_other(agent: AgentStatus, this_user: str, now: datetime) -> str:
-    """Return what another user did in the last minutes, as a sentence; else empty."""
+    """Return a sentence on the agent's last request, if another user made it recently; else empty.
+
+    Recently means within `SHOWN_SECONDS`.
+    """
     last = agent.last_request
     if last is None or last.by == this_user:
         return ""
@@ -21,9 +24,10 @@ def done_by_other(agent: AgentStatus, this_user: str, now: datetime) -> str:
 
 
 def answered_by(agent: AgentStatus | None, now: datetime, handoff: str = "") -> str:
-    """Return who answered the agent's last question in the last minutes, as a sentence; else empty.
+    """Return a sentence on who answered the agent's last question; empty if nobody did recently.
 
-    With `handoff`, only an answer to the question of this handoff.
+    Recently means within `SHOWN_SECONDS`. With `handoff`, only answers to this handoff's question
+    count.
     """
     last = agent.last_request if agent is not None else None
     if agent is None or last is None or last.verb not in ANSWERS:

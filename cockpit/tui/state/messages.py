@@ -21,7 +21,7 @@ class Messages:
     _at: float = float("-inf")
 
     def counted(self, text: str, now: float) -> str:
-        """Return the text, with `×2` and more if it repeats the last message."""
+        """Return the text, with the count (`×2`, `×3`) if it repeats the previous message."""
         again = text == self._text and now - self._at < SAME
         self._text, self._at = text, now
         self._count = self._count + 1 if again else 1

@@ -43,7 +43,7 @@ class Change(StrEnum):
     EVENT = "event"
     """The list of events changed."""
     DAY = "day"
-    """What the agents cost today changed, or the budget of the day."""
+    """Today's cost of the agents or the day's budget changed."""
     HAPPENED = "happened"
     """The newest event has just happened; it was not loaded from history."""
 
@@ -62,7 +62,7 @@ class Connection:
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """What all agents of a supervisor cost today, and the budget of the day, in US dollars."""
+    """Today's cost of all agents of a supervisor, and the day's budget, in US dollars."""
 
     spent: float | None = None
     budget: float | None = None
@@ -93,22 +93,23 @@ class Part:
         """The version that the supervisor reports."""
         self.connection = Connection()
         self.held: list[HeldSetting] = []
-        """Settings that are ignored because their file is not trusted, as last read."""
+        """Settings that are ignored because their file is not trusted, as last reported."""
         self.day = Day()
-        """What the agents cost today, as last reported."""
+        """Today's cost and budget, as last reported."""
         self.elsewhere = 0
         """The number of sessions that no cockpit started, as last reported."""
         self.last_event = 0
         self.remark = ""
-        """What the user should know about the connection while it is live."""
+        """A note for the user on the live connection; empty without one."""
         self.position: str | None = None
         """The place in the supervisor's stream up to which the agents are known."""
         self.instance: str | None = None
-        """The id of the supervisor's run; another part with the same one has the same agents."""
+        """The id of the supervisor's run; another part with the same id has the same agents."""
         self.same_as: str | None = None
-        """The host that shows these agents, if two hosts lead to the same supervisor."""
+        """The host that shows these agents instead, if two hosts lead to the same supervisor."""
         self.rows: dict[str, tuple[AgentStatus, float]] = {}
-        """The agents by name, also while another host shows them, and when each arrived."""
+        """Each agent's status and its time of arrival, by name; kept while another host shows the
+        agents."""
 
     @property
     def is_remote(self) -> bool:
@@ -149,7 +150,8 @@ class Part:
             self._model.remember(fresh)
 
     def forget_events(self) -> None:
-        """Drop the events: a restarted supervisor numbers them from the start."""
+        """Drop this supervisor's events, because their numbers have started again from the
+        beginning."""
         self.last_event = 0
         self._model.forget_events(self)
 
@@ -224,7 +226,8 @@ class Model:
         self.agents: dict[str, AgentStatus] = {}
         """Agents by name, in each supervisor's order."""
         self.received_at: dict[str, float] = {}
-        """When each agent's status last arrived. The age in a status is relative to this time."""
+        """When each agent's status last arrived, in monotonic seconds. The age in a status is
+        relative to this time."""
         self.selected = selected
         """The name of the selected agent; kept while that agent is missing."""
         self.events: deque[Event] = deque(maxlen=KEPT_EVENTS)
@@ -233,7 +236,7 @@ class Model:
         """Returns an action's key as printed on a keyboard, with the user's `[keys]`; empty
         without a key."""
         self.screen = "fleet"
-        """The context of the actions whose keys a sentence can name; see `on`."""
+        """The context of the screen that shows the sentences, so that they name its keys."""
         self._listeners: list[Listener] = []
 
     @property
@@ -248,7 +251,10 @@ class Model:
         return other
 
     def on(self, screen: str) -> Model:
-        """Return this state for sentences on a screen, named by the context of its actions."""
+        """Return this state for another screen, so that sentences name the keys of that screen.
+
+        `screen` is the context of the screen's actions.
+        """
         if screen == self.screen:
             return self
         other = copy(self)
@@ -286,7 +292,7 @@ class Model:
 
     @property
     def shown_parts(self) -> list[Part]:
-        """The parts without those whose agents another part shows."""
+        """The parts that show their agents themselves; see `Part.same_as`."""
         return [part for part in self.parts.values() if not part.same_as]
 
     @property
@@ -295,7 +301,7 @@ class Model:
 
     @property
     def lost(self) -> list[Part]:
-        """The parts that do not answer, without those that were not tried yet.
+        """The parts whose connection failed; without parts that were not tried yet.
 
         Empty for a single host.
         """
@@ -303,12 +309,12 @@ class Model:
         return [part for part in parts if part.connection.lost_at is not None]
 
     def part_of(self, name: str | None) -> Part:
-        """Return the part of the agent with that name."""
+        """Return the part of the agent with that name; the main part without a name."""
         host = host_and_name(name)[0] if name else None
         return self.parts.get(host, self.main) if host else self.main
 
     def is_lost(self, name: str) -> bool:
-        """Return whether the agent's host is lost."""
+        """Return whether the agent's host does not answer. False for a single host."""
         return self.is_joined and self.part_of(name).connection.lost_at is not None
 
     def listen(self, listener: Listener) -> Callable[[], None]:
@@ -340,7 +346,7 @@ class Model:
     # Hosts
 
     def set_hosts(self, hosts: Sequence[str]) -> None:
-        """Set the hosts besides the main one; drop the state of all others."""
+        """Replace the hosts other than the main one; drop the state of the removed hosts."""
         main = next(host for host, part in self.parts.items() if part is self.main)
         removed = [part for host, part in self.parts.items() if host not in (main, *hosts)]
         lost = {name for name in self.agents if self.part_of(name) in removed}
@@ -394,7 +400,7 @@ class Model:
         self.notify(Change.HAPPENED)
 
     def remember(self, events: list[Event]) -> None:
-        """Add past events, sorted by time with those of other hosts."""
+        """Add past events, sorted by time together with the events of other hosts."""
         self.events.extend(events)
         if self.is_joined:
             self.events = deque(sorted(self.events, key=lambda event: event.at), KEPT_EVENTS)

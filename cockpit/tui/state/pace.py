@@ -1,4 +1,4 @@
-"""Limits how often the screen is drawn."""
+"""Limit how often the screen is drawn."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cockpit.tui.state.delay import call_after
 class Pace:
     """Minimum seconds between two drawings; changed in place when the setting changes.
 
-    `low` is for slow connections: 50 agents in less than 2 KB/s.
+    The pace `low` is for slow connections: 50 agents take less than 2 KB/s.
     """
 
     rows: float

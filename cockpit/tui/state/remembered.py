@@ -32,7 +32,7 @@ class View:
 
 
 class ViewMemory:
-    """A view saved to a file. Without a file it lasts as long as the screen."""
+    """Keeps the view, and saves it to a file. Without a file the view is lost on exit."""
 
     def __init__(self, file: Path | None = None) -> None:
         self._file = file
@@ -43,7 +43,7 @@ class ViewMemory:
         self.view = replace(self.view, **changes)
 
     def keep(self, **changes: Any) -> None:
-        """Change the view and save it atomically."""
+        """Change the view and save it atomically; ignores write errors."""
         self.change(**changes)
         if self._file is None or self.view == self._written:
             return

@@ -1,4 +1,4 @@
-"""How long to wait before a lost supervisor is asked again."""
+"""Intervals between the attempts to reach a lost supervisor."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ LAST_REMOTE_RETRY = 30.0
 """Maximum seconds between retries on a remote host, where each retry costs a login and a log
 entry."""
 SOON = 1.5
-"""Maximum seconds between retries on a remote host during `SHORT_CUT`: most cuts are short, and the
-host should be back at most two seconds after its line."""
+"""Maximum seconds between retries on a remote host during `SHORT_CUT`: most outages are short, and
+the host should be shown again within two seconds after the network is back."""
 SHORT_CUT = 30.0
-"""Seconds after the loss of a steady connection, or of the first one."""
+"""Seconds of quick retries after the loss of a steady connection, or of the first connection."""
 STEADY = 10.0
-"""Seconds that a connection to a remote host must last, so that the next retries are quick again: a
-host that always ends after its first message is not asked four times a second."""
+"""Minimum seconds of a connection to a remote host after which retries are quick again. Without the
+minimum, a host that drops every connection after one message would be asked four times a second."""
 
 
 class Retries:
@@ -28,9 +28,9 @@ class Retries:
         self._answered_before = False
 
     def wait_after(self, opened: float, now: float, *, was_live: bool) -> float:
-        """Return the seconds until the next attempt, after one from `opened` to `now`.
+        """Return the seconds until the next attempt, after an attempt from `opened` to `now`.
 
-        `was_live` tells whether the supervisor answered.
+        `was_live` says whether the supervisor answered.
         """
         is_steady = not self._is_remote or now > opened + STEADY
         if was_live and (is_steady or not self._answered_before):

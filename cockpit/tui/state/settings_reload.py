@@ -1,5 +1,4 @@
-"""The functions for applying changed settings to the screen: drawing filters, hosts, file
-watching."""
+"""Functions that apply changed settings to the screen: line filters, hosts, file watching."""
 
 from __future__ import annotations
 
@@ -19,7 +18,8 @@ if TYPE_CHECKING:
     from cockpit.config.schema import CockpitSettings, Settings
 
 Drawn = Callable[["CockpitSettings", bool], tuple[Sequence[LineFilter], Pace]]
-"""Returns the line filters and the pace for these settings, and a terminal over SSH or not."""
+"""Returns the line filters and the pace for these settings. The second argument says whether the
+terminal is connected over SSH."""
 PAUSE = 0.2
 """Seconds to wait after a file change before the file is read: editors write in several steps."""
 
@@ -45,18 +45,18 @@ class ReloadDependencies:
     let_through: Callable[[], None] = lambda: None
     """Lets our tmux pass desktop notifications to the terminal."""
     watch_terminals: Callable[[Callable[[bool], None]], Callable[[], None]] | None = None
-    """Calls the given function with whether an attached terminal is connected over SSH, now and
-    after each change. Returns a function that stops this. None if the screen has one terminal."""
+    """Calls the given function at once and after each change, with True if an attached terminal is
+    connected over SSH. Returns a function that stops the calls. None if the screen has one
+    terminal."""
     over_ssh: bool = False
     """Whether the terminal in which the screen was opened is connected over SSH."""
 
 
 def drawn_as(environment: Mapping[str, str]) -> Drawn:
-    """Return the function for a terminal with this environment."""
+    """Return the `drawn` function for a terminal with these environment variables."""
 
     def drawn(settings: CockpitSettings, over_ssh: bool) -> tuple[Sequence[LineFilter], Pace]:
-        found = pace(settings.refresh, over_ssh=over_ssh)
-        through = filters(settings.glyphs, settings.colours, environment, is_low=found.is_low)
-        return through, found
+        own = pace(settings.refresh, over_ssh=over_ssh)
+        return filters(settings.glyphs, settings.colours, environment, is_low=own.is_low), own
 
     return drawn

@@ -1,8 +1,9 @@
 """Show the agents of a supervisor once if several hosts lead to it, for example one machine under
 two names.
 
-A host can only claim to be a supervisor whose id it has read, and then only one of the two is
-shown: the first in the configuration. The top line and a message name both.
+Hosts that report the same supervisor id count as the same supervisor, so a host can hide another
+one's agents only if it knows that id. The first host in the configuration that answers shows the
+agents. The top line and a message name both hosts.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ if TYPE_CHECKING:
 
 
 def settle_twins(model: Model) -> None:
-    """Decide again which host shows a supervisor to which several lead. Keeps the selected agent.
-    Idempotent."""
+    """Update which host shows the agents, for each supervisor that several hosts lead to.
+
+    Keeps the selected agent. Idempotent.
+    """
     showing, selected = shown_hosts(model.parts), model.selected
     changed = [host for host, part in model.parts.items() if part.same_as != showing.get(host)]
     for host in changed:
@@ -35,9 +38,9 @@ def settle_twins(model: Model) -> None:
 
 
 def shown_hosts(parts: Mapping[str, Part]) -> dict[str, str]:
-    """Return, for each host whose agents another host shows, that other host.
+    """Return a map from each host whose agents another host shows to that other host.
 
-    The first host that answers shows them; if none answers, the one that did before.
+    The first host that answers shows the agents; if none answers, the host that showed them before.
     """
     together: dict[str, list[str]] = {}
     for host, part in parts.items():
@@ -53,7 +56,7 @@ def shown_hosts(parts: Mapping[str, Part]) -> dict[str, str]:
 
 
 def twin_messages(parts: Mapping[str, Part]) -> dict[str, str]:
-    """Return what to tell about each pair of hosts that lead to one supervisor, by the pair."""
+    """Return a message for each pair of hosts that lead to one supervisor, by both host names."""
     twins = [(part.host, part.same_as) for part in parts.values() if part.same_as]
     return {" ".join(sorted(pair)): _message(*pair) for pair in twins}
 

@@ -17,9 +17,9 @@ from textual.filter import LineFilter
 UNKNOWN = "?"
 
 _DRAWN = {
-    # the bar: fill, its end, the tick in it, an assumed window, unknown tokens
+    # the context bar: fill, end of the fill, tick, assumed window, unknown tokens
     "━": "=", "╸": "-", "┿": "|", "╍": "%", "╌": ".",
-    # plots, and what else is drawn
+    # plots and other drawings
     "█": "#", "▉": "#", "▊": "#", "▋": "#", "▌": ">", "▍": ".", "▎": ".", "▏": "|", "┃": "]",
     "▒": "%", "░": ".", "▓": "#", "▐": "|", "▀": "-", "▄": "_",
     # states
@@ -46,7 +46,7 @@ class AsciiOnly(LineFilter):
 
 @lru_cache(maxsize=4096)
 def ascii_only(text: str) -> str:
-    """Convert a text to ASCII of exactly the same width in cells."""
+    """Convert text to ASCII of exactly the same width in cells."""
     parts, width = split_graphemes(text)
     return "".join(_shown(text[start:end], cells) for start, end, cells in parts)[:width]
 

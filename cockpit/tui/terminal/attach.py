@@ -20,13 +20,13 @@ class Edit(Protocol):
     """Opens a file in the user's editor; returns when the editor exits."""
 
     def __call__(self, file: Path, line: int = 1, /) -> Awaitable[None]:
-        """`line` counts from 1; editors that are not known to take one ignore it."""
+        """`line` counts from 1; ignored for an editor without a known option for the line."""
 
 
 async def suspend_while(app: App[object], run: Callable[[], Awaitable[None]]) -> None:
     """Suspend the application while `run` runs, and always resume it.
 
-    The batch is required: without it thirty repaints fill the stopped driver's queue and the
+    The batch update is required: without it thirty repaints fill the stopped driver's queue and the
     application hangs. An error is raised only after resuming: raised inside, it would leave the
     terminal suspended.
     """

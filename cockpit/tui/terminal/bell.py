@@ -1,8 +1,8 @@
 """Notify the user through the terminal: a bell, or a desktop message (OSC 9 or OSC 777).
 
 Events close together become one message. No message is sent in quiet hours, or for past events.
-Inside tmux the sequence is wrapped for the outer terminal, with a bell in addition, because tmux
-may not pass it through.
+Inside tmux the sequence is wrapped for the outer terminal, and a bell is added, because tmux may
+block the sequence.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from cockpit.core.safetext import safe_line
 from cockpit.wire.stream import Event
 
 SOON = 0.5
-"""Seconds in which further events join the first one in a message."""
+"""Seconds to wait after the first event; further events are added to the same message."""
 LONGEST = 240
 """Maximum characters of a message."""
 BELL = "\a"
 
 
 class Bell:
-    """Collects events and sends them, at most once in ten seconds."""
+    """Collects events and sends them as one message, at most once in ten seconds."""
 
     def __init__(
         self,
@@ -46,11 +46,12 @@ class Bell:
         self._settings = settings
 
     def heard(self, event: Event, pump: MessagePump, send: Callable[[str], None]) -> None:
-        """Collect a new event; `send` is called with the terminal sequence when it is time."""
+        """Collect a new event if its topic is wanted; `send` gets the terminal sequence later."""
         settings = self._settings
         if settings.terminal == "off":
             return
-        # Imported here: 40 types that the first frame does not need. `screens.lazy` imports them.
+        # Imported here, because the first frame does not need these 40 types; `screens.lazy`
+        # imports them in the background.
         from cockpit.core.event_data import from_data
         from cockpit.core.event_topics import topic
 
@@ -70,7 +71,7 @@ class Bell:
 
 
 def sequence(how: InTerminal, title: str, body: str, *, behind_tmux: bool) -> str:
-    """Return the sequence to write, without the control characters of `title` and `body`."""
+    """Return the terminal sequence of a message. Control characters in the texts are removed."""
     title = safe_line(title, LONGEST).replace(";", ",")
     body = safe_line(body, LONGEST)
     match how:

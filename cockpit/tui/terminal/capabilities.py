@@ -20,8 +20,10 @@ Colours = Literal["auto", "all", "16", "none"]
 def filters(
     glyphs: Glyphs, colours: Colours, environment: Mapping[str, str], *, is_low: bool = False
 ) -> list[LineFilter]:
-    """Return the filters for every line; `auto` chooses by the environment. `is_low`: send few
-    bytes."""
+    """Return the line filters for a terminal; `auto` chooses by the environment variables.
+
+    `is_low` adds a filter that saves bytes, if all colours are used.
+    """
     found: list[LineFilter] = []
     match promised(environment) if colours == "auto" else colours:
         case "none":
@@ -40,7 +42,7 @@ def filters(
 def erases_in_colour(environment: Mapping[str, str]) -> bool:
     """Return whether erased cells get the current background colour.
 
-    tmux does this, also in a terminal that does not; its terminfo entries do not say so.
+    tmux does this even in a terminal that does not, although tmux's terminfo entries do not say so.
     """
     term = environment.get("TERM", "")
     if term.startswith("tmux") or (term.startswith("screen") and "TMUX" in environment):

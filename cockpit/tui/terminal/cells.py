@@ -31,14 +31,15 @@ _ALTERNATE_SCREEN = "1049"
 _REWRITTEN = 4
 """Maximum cells of an unchanged gap that is rewritten: moving the cursor costs as much."""
 _FILLED, _FILLED_WHEN_LARGE = 3, 20
-"""Maximum blank cells before a piece that are written instead of passed over: moving the cursor
-costs more. In a large write more of them, because tmux shows an erased cell in the default colour,
-and changes the colour twice for it whenever it draws the whole screen."""
+"""Maximum blank cells before a piece that are written instead of skipped, because moving the cursor
+costs more. The limit of a large write is higher: tmux draws an erased cell in the default colour,
+with two changes of colour whenever tmux redraws the whole screen."""
 _SORTED = 48
 """Maximum pieces of one write that are sorted: sorting takes the square of their number."""
 _BLANK, _BLANK_WHEN_LARGE = re.compile(r" {12,}"), re.compile(r" {40,}")
-"""Blank cells that are erased: fewer cost no more than the sequence and the move after it; in a
-large write, no more than the changes of colour in tmux's own redraw of the whole screen."""
+"""Runs of blank cells that are erased. Writing a shorter run costs no more than the erase sequence
+and the cursor move after it; in a large write, no more than the changes of colour when tmux redraws
+the whole screen."""
 
 
 class _Piece(NamedTuple):
@@ -56,7 +57,7 @@ class _Piece(NamedTuple):
 
 
 class ScreenDiff:
-    """The known cells of one terminal, with its cursor and style between two writes."""
+    """The known cells of one terminal, with the cursor position and style between two writes."""
 
     def __init__(self, *, erases: bool = False) -> None:
         """`erases`: the terminal erases cells in the current background colour (ECH and BCE)."""
@@ -65,7 +66,7 @@ class ScreenDiff:
         self._at: tuple[int, int] | None = None
         self._style = ""
         self._pieces: list[_Piece] = []
-        """What is still to be written, in no row over cells of another piece."""
+        """Pieces still to be written; they do not overlap."""
         self._filled = _FILLED
         self._ends: dict[int, int] = {}
         """The column after the last piece of each row."""
@@ -77,7 +78,10 @@ class ScreenDiff:
         self._style = ""
 
     def reduced(self, data: str) -> str:
-        """Return the shortest output with the same effect as `data`."""
+        """Return output with the same effect as `data`, without cells that are already shown.
+
+        Data with an unknown sequence is returned unchanged, and the known cells are dropped.
+        """
         out: list[str] = []
         x: int | None = None
         y, style = 0, ""
@@ -110,7 +114,7 @@ class ScreenDiff:
         return "".join(out)
 
     def _put(self, out: list[str], x: int, y: int, text: str, style: str) -> int:
-        """Keep the cells that differ to be written; return the column after the text."""
+        """Queue the cells that differ; return the column after the text."""
         cells = _cells(text, style)
         end = x + len(cells)
         row = self._rows.setdefault(y, [])
@@ -118,7 +122,7 @@ class ScreenDiff:
             row.extend([None] * (end - len(row)))
         if row[x:end] == cells:
             return end
-        if x < self._ends.get(y, 0):  # perhaps over cells that are still to be written
+        if x < self._ends.get(y, 0):  # may overlap a queued piece
             self._write(out)
         changed = [i for i, cell in enumerate(cells) if row[x + i] != cell]
         for first, last in _stretches(changed, cells):
@@ -132,7 +136,7 @@ class ScreenDiff:
         return end
 
     def _write(self, out: list[str]) -> None:
-        """Write all pieces. If they are few, do so in the order that needs few bytes."""
+        """Write all queued pieces to `out`; at most `_SORTED` pieces are sorted to save bytes."""
         left, self._pieces = self._pieces, []
         self._ends.clear()
         is_large = len(left) > _SORTED
@@ -151,9 +155,9 @@ class ScreenDiff:
             self._write_piece(out, cheapest)
 
     def _cost(self, piece: _Piece) -> tuple[bool, int]:
-        """Return about how many bytes it takes to get from the last piece to the start of one.
+        """Return a sort key: the estimated bytes to reach a piece and change to its style.
 
-        Attributes come last, because turning one off sends the colours again.
+        Pieces with attributes come last, because turning an attribute off sends the colours again.
         """
         cost = 0
         if self._at != (piece.x, piece.y):
@@ -178,7 +182,7 @@ class ScreenDiff:
             style = piece.style if piece.text.strip(" ") else _blank(self._style, piece.style)
             out.append(_sgr_change(self._style, style))
             self._style = style
-        if piece.is_erased:  # the cursor stays
+        if piece.is_erased:  # erasing does not move the cursor
             out.append(f"\x1b[{piece.width}X")
             return
         out.append(piece.text)
@@ -187,7 +191,7 @@ class ScreenDiff:
 
     def _fill(self, out: list[str], piece: _Piece) -> bool:
         """Write the blank cells before a piece, if they are few and the current style suits them;
-        return whether the cursor is at the piece then."""
+        return whether the cursor is now at the piece."""
         if self._at is None or piece.is_erased:
             return False
         x, y = self._at
@@ -216,7 +220,7 @@ class ScreenDiff:
 
 
 def _pieces(x: int, y: int, cells: list[Cell]) -> Iterator[_Piece]:
-    """Split adjacent cells, which begin with the first one of a run, by their style."""
+    """Split adjacent cells by style. The first cell must have text."""
     start, style, text, is_narrow = x, "", "", True
     for at, (char, own) in enumerate(cells, x):
         if char and text:
@@ -248,7 +252,7 @@ def _joined(before: _Piece, after: _Piece) -> _Piece | None:
 
 
 def _with_erasures(piece: _Piece, blanks: re.Pattern[str]) -> Iterator[_Piece]:
-    """Split a piece, so that long runs of blank cells are erased."""
+    """Split a piece into text and long runs of blank cells, which are erased."""
     ground = _ground(piece.style)
     if not piece.is_narrow or ground != _parts(ground)[2]:
         yield piece
@@ -330,7 +334,10 @@ def _parts(style: str) -> tuple[str, str, str]:
 
 @lru_cache(maxsize=1024)
 def _ground(style: str) -> str:
-    """Return the style of a blank cell: without foreground and bold, which are not visible."""
+    """Return the style of a blank cell, without bold, dim and italic, which are not visible.
+
+    The foreground is kept only if another attribute, such as underline, shows it.
+    """
     attributes, foreground, background = _parts(style)
     kept = [code for code in attributes.split(";") if code not in {"", "1", "2", "3"}]
     if kept:
@@ -340,9 +347,10 @@ def _ground(style: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _blank(before: str, style: str) -> str:
-    """Return the style for blank cells of a style, with the foreground of the text before.
+    """Return the style for blank cells, with the foreground of the previous text if possible.
 
-    tmux stores the colour with the cells, and sends it when it draws the whole screen.
+    tmux stores the foreground with blank cells, and sends every change of it when tmux redraws the
+    whole screen.
     """
     attributes, foreground, background = _parts(style)
     attributes_before, foreground_before, _ = _parts(before)

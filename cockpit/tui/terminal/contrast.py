@@ -40,7 +40,7 @@ def is_coloured(colour: Color) -> bool:
 
 
 def hue_turn(one: Color, other: Color) -> float:
-    """Return the distance of two hues on the colour circle, as a fraction; 1 for greys."""
+    """Return the distance of two hues as a fraction of the colour circle; 1 if `other` is grey."""
     if not is_coloured(other):
         return 1.0
     apart = abs(one.hsl.h - other.hsl.h)

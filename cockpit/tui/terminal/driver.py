@@ -40,7 +40,7 @@ class DiffingDriver(LinuxDriver):
     _screen_diff: ScreenDiff | None = None
     _title = ""
     _is_suspended = False
-    """Whether the application is suspended."""
+    """Whether another program uses the terminal."""
 
     def write(self, data: str) -> None:
         if self._screen_diff is None:
@@ -97,7 +97,7 @@ class DiffingDriver(LinuxDriver):
         super().stop_application_mode()
 
     def suspend_application_mode(self) -> None:
-        # The other program may change the title; keep the one saved first.
+        # The other program may change the title; do not save its title over the saved one.
         self._is_suspended = True
         super().suspend_application_mode()
 

@@ -1,7 +1,7 @@
 """A line filter for slow connections: 256 colours, and no bold, italic or dim text.
 
-A 24-bit colour takes up to 19 bytes each time it changes, one of 256 takes 11. To turn an attribute
-off, tmux resets everything and sends both colours again.
+A change to a 24-bit colour takes up to 19 bytes, to one of 256 colours 11. To turn an attribute
+off, tmux resets all attributes and sends both colours again.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _COLOURS = (
 """The colours from `_FIRST` on, as xterm defines them."""
 _NUMBERS = range(len(_COLOURS))
 _OTHER_HUE = 20_000
-"""How much farther a colour of the opposite hue counts, as a square of differences."""
+"""Penalty for another hue, per whole turn of the colour circle, in the unit of `_distance`."""
 _PLAIN = Style(bold=False, italic=False, dim=False)
 
 
@@ -56,7 +56,7 @@ def _economical(style: Style, page: Color) -> Style:
 
 
 def _rgb(colour: RichColor | None) -> Color | None:
-    """Return a 24-bit colour; None for any other, which is short already."""
+    """Return a 24-bit colour; None for any other colour, whose sequence is already short."""
     if colour is None or colour.is_default or colour.number is not None:
         return None
     return Color.from_rich_color(colour)
@@ -64,9 +64,9 @@ def _rgb(colour: RichColor | None) -> Color | None:
 
 @lru_cache(maxsize=1024)
 def _nearest(colour: Color, ground: Color | None = None) -> int:
-    """Return the number of the nearest colour; on a ground, of the nearest one that is readable.
+    """Return the number of the nearest colour; with `ground`, of the nearest readable colour.
 
-    A colour with little contrast, such as that of a line, keeps at least that contrast.
+    A colour with little contrast to `ground`, such as a frame's, keeps at least that contrast.
     """
     if ground is None:
         return _FIRST + min(_NUMBERS, key=lambda number: _distance(_COLOURS[number], colour))
@@ -79,7 +79,7 @@ def _nearest(colour: Color, ground: Color | None = None) -> int:
 
 
 def _distance_of_text(one: Color, wanted: Color) -> float:
-    """Return the distance, larger for another hue: a state is known by its colour."""
+    """Return the distance of two colours, larger for another hue, because colours show states."""
     turn = hue_turn(wanted, one) if is_coloured(wanted) else 0.0
     return _distance(one, wanted) + _OTHER_HUE * turn
 

@@ -1,8 +1,8 @@
 """Line filters for sixteen colours, and for none.
 
 Textual uses greys for NO_COLOR and the nearest match for sixteen colours, which makes backgrounds
-or text invisible. The filters drop backgrounds close to the page colour, draw others in reverse,
-and give text a colour that can be read.
+or text invisible. The filters here drop backgrounds close to the page colour, draw other
+backgrounds in reverse, and give text a readable colour.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ def _nearest(colour: Color, ground: int) -> int:
 
 
 def _attributes(style: Style | None, *, reverse: bool) -> Style:
-    """Return the style without its colours; reversing twice cancels out."""
+    """Return the style without its colours; `reverse` toggles the style's own reverse."""
     if style is None:
         return Style()
     return Style(

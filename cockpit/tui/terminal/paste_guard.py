@@ -77,7 +77,7 @@ def key_in_hand(pump: MessagePump) -> Burst | None:
 
 
 def looked_like_a_paste(burst: Burst | None, what: str) -> str | None:
-    """Return why a destructive action is refused; None if the action is allowed.
+    """Return why the destructive action titled `what` is refused; None if it is allowed.
 
     Each burst gets the reason only once; after that, the returned text is empty.
     """

@@ -1,4 +1,4 @@
-"""Theme files: a palette, and cockpit's own variables for the screens.
+"""Load theme files: a palette, and cockpit's own variables for the screens.
 
 A theme has the name of its file; a theme in a later folder replaces one of the same name. An
 invalid file is skipped and reported.
@@ -63,8 +63,10 @@ def chosen(name: str, themes: Themes) -> tuple[str, str | None]:
 
 
 def with_few_colours(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables with one colour for all parts of a bar that is not filled, and for quiet
-    text. A change of colour takes more bytes than the part itself."""
+    """Return the variables with the colour of quiet text for all unfilled parts of a bar.
+
+    A change of colour takes more bytes than the part itself.
+    """
     quiet = variables["text-quiet"]
     return {**variables, "bar-track": quiet, "bar-mark": quiet, "bar-tick": quiet}
 
@@ -72,7 +74,7 @@ def with_few_colours(variables: Mapping[str, str]) -> dict[str, str]:
 def defaults(colours: Mapping[str, str]) -> dict[str, str]:
     """Derive cockpit's variables from the colours of a theme that does not set them.
 
-    So every Textual theme can be used.
+    This makes every Textual theme usable.
     """
     quiet = _readable(_mixed(colours, "background", "foreground", 0.55), colours)
     return {

@@ -42,7 +42,7 @@ def test_it_is_in_the_inbox_without_being_counted_as_waiting() -> None:
     (item,) = items([OVER])
     assert (item.kind, item.who) == ("budget", "api")
     assert item.what == "Its job has cost $5.20 of a budget of $5.00."
-    assert "does not stop it" in item.says[1]
+    assert "does not stop the agent" in item.says[1]
     assert "1 budget" in plain(heading([item], "local", 80))
     assert [span.role for span in heading([item], "local", 80)][2] == "muted"
     higher = OVER.model_copy(update={"budget_usd": 9.0, "over_budget": False})

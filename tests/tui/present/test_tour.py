@@ -98,10 +98,10 @@ def test_every_handoff_is_named_in_whichever_order_they_came() -> None:
         agent("durations", previous_session_id="s"),
     ]
     text = said(*moved, agent("weeks"))
-    assert text.startswith("rounding and durations went on in new sessions. H shows each handoff")
-    assert said(moved[0], agent("weeks")).startswith("rounding went on in a new session.")
+    assert text.startswith("rounding and durations continued in new sessions. H shows each handoff")
+    assert said(moved[0], agent("weeks")).startswith("rounding continued in a new session.")
     many = [agent(name, previous_session_id="s") for name in "abcd"]
-    assert said(*many).startswith("4 agents went on in new sessions.")
+    assert said(*many).startswith("4 agents continued in new sessions.")
 
 
 def test_a_later_handoff_is_shown_although_the_one_before_was_hidden() -> None:

@@ -150,7 +150,7 @@ async def test_why_one_cannot_be_removed_is_said_before_anything_is_asked(fly: F
         await flight.reads("never removes it")
         await flight.press("g")
         await flight.press("x")
-        await flight.until(lambda: "X saves all of that in git" in str(flight.toasts()))
+        await flight.until(lambda: "X saves this work in git" in str(flight.toasts()))
         await flight.press("X")
         await flight.reads("Remove /r/.worktrees/api?", "2 files changed")
         await flight.press("n", "j", "X")
