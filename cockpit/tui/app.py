@@ -99,7 +99,7 @@ class CockpitApp(App[bool]):
         bell: Bell | None = None,
         settings: Settings | None = None,
     ) -> None:
-        """`settings` are the initial settings."""
+        """`settings` are the initial settings; reloaded settings are compared with them."""
         # Set first: Textual's constructor reads the colours.
         self._ui = ui
         self._generated: tuple[Theme, dict[str, str]] | None = None
@@ -108,7 +108,7 @@ class CockpitApp(App[bool]):
         self.burst: Burst | None = None
         """The burst of the key that is being handled; bindings do not get the key event."""
         self.key_at: float | None = None
-        """When the key that is being handled was read from the terminal."""
+        """When the key that is being handled was read from the terminal, in monotonic seconds."""
         self._client = client
         self._messages = Messages()
         self._recent: list[str] = []
@@ -175,7 +175,7 @@ class CockpitApp(App[bool]):
     def action_help_quit(self) -> None:
         """Ask whether to leave.
 
-        Textual runs this action for Ctrl-C; its own version shows a hint instead.
+        Textual runs this action for Ctrl-C; Textual's own version shows a hint instead.
         """
         leave(self, self._ui, ask=True)
 
@@ -198,7 +198,7 @@ class CockpitApp(App[bool]):
             self.pop_screen()
 
     def get_line_filters(self) -> Sequence[LineFilter]:
-        # Textual uses greys for NO_COLOR; replace its filters with ours, which use no colour.
+        # Textual's filters for NO_COLOR use greys; replace them with ours, which use no colour.
         usual = [
             line_filter
             for line_filter in super().get_line_filters()

@@ -62,7 +62,7 @@ def test_no_string_of_the_screen_names_a_key_literally() -> None:
         ("  · t adds text", ["t"]),
         ("Read it, then press the key again.", []),
         ("Press the key alone.", []),
-        ("Fix it, then press Ctrl-S to reload.", []),
+        ("Fix the file, then press Ctrl-S to reload.", []),
         ("Press ", []),
     ],
 )

@@ -1,8 +1,8 @@
 """The registry of all actions, in the order of the help.
 
 Bindings, the command palette, the help screen, `cockpit keys` and the tables in the docs are
-generated from this registry. `[keys]` in the configuration maps the ids to keys. Does not import
-Textual, so that printing the keys stays fast.
+generated from this registry. `[keys]` in the configuration maps the ids to keys. The module does
+not import Textual, so that printing the keys stays fast.
 """
 
 from __future__ import annotations
@@ -64,9 +64,9 @@ def _character(key: str) -> str:
 
 
 def keys_of(action: Action, keymap: Mapping[str, str]) -> tuple[str, ...]:
-    """Return the key names of an action: the user's from `[keys]`, else the default ones.
+    """Return the names of an action's keys: from the user's `[keys]`, else the default keys.
 
-    `[keys]` has comma-separated key names, as in Textual.
+    A value in `[keys]` is a comma-separated list of Textual's key names.
     """
     own = keymap.get(action.id)
     if own is None:

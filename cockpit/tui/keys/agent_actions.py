@@ -1,4 +1,4 @@
-"""Actions of one agent's screen, and of its pane."""
+"""Actions of the screen of one agent."""
 
 from __future__ import annotations
 

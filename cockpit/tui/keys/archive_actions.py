@@ -1,4 +1,4 @@
-"""Actions of the history and its documents, worktrees, and sessions elsewhere."""
+"""Actions of the screens for the history, documents, worktrees, and sessions elsewhere."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ SAME_ON = {
     "permission": {"attach": "permission.attach"},
     "review": {"approve": "review.approve"},
 }
-"""For each screen, its actions that do the same as an action of the list of agents."""
+"""For each screen, a map from actions of the list of agents to equal actions of the screen."""
 
 
 def press(model: Model, action: str) -> str:
@@ -242,7 +242,8 @@ def cannot_put_away(model: Model) -> str | None:
     if (reason := needs_supervisor(model) or needs_agent(model)) or agent is None:
         return reason
     if agent.handoff is not None:
-        return f"{agent.name} is being handed off ({agent.handoff.phase}). Wait, or refuse it."
+        phase = agent.handoff.phase
+        return f"{agent.name} is being handed off ({phase}). Wait, or refuse the handoff."
     if agent.pid is not None:
         return f"{agent.name} is running. {press(model, 'stop')} to stop it first."
     if agent.state == "starting":

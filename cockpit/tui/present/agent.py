@@ -1,4 +1,4 @@
-"""The title line and tabs of the agent screen."""
+"""The title line and tabs of the screen of one agent."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def tabs(here: str, keymap: Mapping[str, str], width: int) -> tuple[list[Span], 
 
 
 def limit_spans(limits: Sequence[str], runtime: str) -> list[Span]:
-    """Return the features that the agent's CLI does not support; empty if there are none."""
+    """Return a line with the features that the agent's CLI does not support; empty without any."""
     if not limits:
         return []
     text = "; ".join(safe_line(limit, 200) for limit in limits[:MOST_LIMITS])

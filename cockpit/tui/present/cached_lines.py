@@ -21,7 +21,7 @@ class CachedLines(Generic[T]):
     def __init__(
         self, render: Callable[[T, int, int], RenderedLines], why: Callable[[], str] = lambda: ""
     ) -> None:
-        """`why` returns why the data cannot be read; empty while it is loading."""
+        """`why` returns why the data cannot be read; empty while the data is loading."""
         self._render = render
         self._why = why
         self._of: tuple[T, int, int] | None = None

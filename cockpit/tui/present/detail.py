@@ -73,9 +73,9 @@ def _turns_left(turns: str) -> str:
 
 
 def reason(agent: AgentStatus | None, *, named: bool = True) -> list[Span]:
-    """Return why the agent waits; empty if the agent does not wait.
+    """Return why the agent waits, else the agent's note; empty without both.
 
-    Without `named`, returns only the sentence, for use below a line that shows the state.
+    Without `named`, the state is left out, for use below a line that shows the state.
     """
     if agent is None:
         return []

@@ -1,7 +1,7 @@
 """A worktree's diff as lines: a summary, then the text with a heading per file.
 
-The text is untrusted. It is split by the line counts in git's hunk headers, so that a content
-line that looks like a header is not mistaken for one.
+The text is untrusted. The text is split by the line counts in git's hunk headers, so that a content
+line that looks like a header is not mistaken for a header.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LEFT_OUT = ("index ", "--- ", "+++ ", "similarity index ")
 
 class Hunk(NamedTuple):
     path: str
-    """The file's name; the whole text of the heading for a renamed or quoted name."""
+    """The file's path; for a renamed file or a quoted path, the whole text of git's heading."""
     lines: list[tuple[int, str]]
     """Pairs of a line's number in the text of the diff, and the line with its sign."""
 
@@ -93,7 +93,7 @@ def _summary(diff: WorktreeDiff) -> list[Span]:
 
 
 def _read(text: str) -> Iterator[tuple[int, str, bool]]:
-    """Yield each line with its number, and whether it is a line of a hunk."""
+    """Yield each line as its number, its text, and whether the line belongs to a hunk."""
     before = after = 0
     for number, line in enumerate(text.split("\n")):
         if before > 0 or after > 0:

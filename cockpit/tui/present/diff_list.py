@@ -17,11 +17,11 @@ class ListedFile(NamedTuple):
     removed: int | None
     """None, like `added`, if the lines were not counted: the file is binary or untracked."""
     is_new: bool
-    """Whether git does not track the file; its content is not in the diff."""
+    """Whether git does not track the file. The diff does not contain such a file's content."""
 
 
 def listed(diff: WorktreeDiff) -> list[ListedFile]:
-    """Return the changed files in the order of the diff's text, then the untracked ones."""
+    """Return the changed files in the order of the diff's text, then the untracked files."""
     return [
         *(ListedFile(file.path, file.added, file.removed, False) for file in diff.files),
         *(ListedFile(path, None, None, True) for path in diff.untracked),

@@ -26,12 +26,12 @@ class Heading:
     group: Group
     count: int
     first: bool
-    """Whether this heading is the first one, which also shows the sort order."""
+    """Whether this is the first heading of the list. The first heading shows the sort order."""
 
 
 @dataclass(frozen=True, slots=True)
 class AgentLine:
-    """The line of an agent; `number` starts at 1, and its digit key selects the agent."""
+    """The line of an agent. `number` starts at 1; the digit key of the number selects the agent."""
 
     name: str
     number: int

@@ -89,7 +89,7 @@ def folded(found: Iterable[Entry]) -> list[Entry]:
 
     An agent that compacts automatically cancels its handoff each time. Entries of other agents do
     not end a run, or two such agents would fill the list. The combined entry has the position of
-    the newest handoff, and the id of the oldest one, which stays the same as the run grows.
+    the newest handoff, and the id of the oldest handoff, which stays the same as the run grows.
     """
     lines: list[Entry] = []
     runs: dict[tuple[str, int, str], int] = {}

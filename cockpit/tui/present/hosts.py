@@ -1,4 +1,4 @@
-"""The connections to several hosts: state, time of the loss, reason, and the next step."""
+"""Texts about the connections to hosts: state, time of the loss, reason, and the next step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ _BETWEEN = Span(" · ", "muted")
 
 
 def connections(parts: Sequence[Part], now: float) -> Iterator[list[Span]]:
-    """Yield lines with the connections' states, the longest first. Short lines show only problems."""
+    """Yield variants of a line with the connections' states, the longest first.
+
+    Short variants name only the problems.
+    """
     wrong = [part for part in parts if not part.connection.live]
     yield _joined(_one(part, now) for part in parts)
     if not wrong:

@@ -34,7 +34,7 @@ _NOT_REPLACED = {
     "revived": ("reopened", "state-failed"),
     "failed": ("failed", "state-failed"),
 }
-"""Outcomes of handoffs that did not end their session, with the shown word and role."""
+"""The word and role for each outcome of a handoff that did not end the session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,10 @@ def _link(session: HistorySession, then: HistorySession | None, agent: AgentStat
 
 
 def _tokens_at_start(session: HistorySession, then: HistorySession) -> int | None:
-    """Return the next session's tokens at its start, from its record or the confirmed handoff."""
+    """Return the tokens at the start of the session `then`, the one after `session`.
+
+    The count comes from the record of `then`, else from a handoff of `session`.
+    """
     if then.tokens_at_start is not None:
         return then.tokens_at_start
     after = [handoff.tokens_after for handoff in session.handoffs]

@@ -32,7 +32,7 @@ class _Listed(NamedTuple):
 
 
 class Listing:
-    """One line per agent, in groups; with a filter, only agents that match all its words.
+    """One line per agent, in groups; with a filter, only agents that match all words of the filter.
 
     Inside a group, agents whose name matches come first. The default order inside a group is the
     supervisor's, so that an agent's line moves only when the agent's state changes. A change of one

@@ -93,7 +93,7 @@ def _beside(line: str, column: int) -> bool:
 
 
 def is_blank(runs: Sequence[Run]) -> bool:
-    """Return whether a line shows nothing."""
+    """Return whether a line has neither text nor a background colour."""
     return all(not text.strip() and style.bg is None for text, style in runs)
 
 

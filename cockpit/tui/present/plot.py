@@ -46,7 +46,7 @@ class _Column:
 
 
 def plot(course: Course, width: int, height: int) -> list[list[Span]]:
-    """Return the plot in exactly `height` lines of `width` cells; the last line names the sessions."""
+    """Return the plot in exactly `height` lines of `width` cells; the last one names sessions."""
     stretches = [
         stretch for stretch in course.stretches if stretch.state != "undone"
     ] or course.stretches
@@ -127,7 +127,7 @@ def _columns(stretch: Stretch, cells: int) -> list[_Column]:
 
 
 def _cell_of(point: CoursePoint, calls: int, cells: int) -> int:
-    """Return the column of a point. A compaction comes after the reply that reported it."""
+    """Return the column of a point. A compaction is placed after the reply that reported it."""
     call = point.call if point.kind == "compacted" else max(0, point.call - 1)
     return min(cells - 1, call * cells // calls)
 
@@ -182,7 +182,7 @@ def _marks(stretch: Stretch) -> list[tuple[str, int]]:
 
 
 def _names(stretch: Stretch, rows: int, top: int) -> dict[int, tuple[str, str]]:
-    """Return the label at the right of each line."""
+    """Return the label at the right of a line, with the label's role, by the line's number."""
     names: dict[int, tuple[str, str]] = {}
     for name, at in sorted(_marks(stretch), key=lambda mark: -_LABEL_PRIORITY.index(mark[0])):
         if (line := _line_of(at, rows, top)) < rows:

@@ -41,7 +41,7 @@ class Row:
     turns: str
     chain: str
     state: str
-    """The state's word; empty if the heading of its group says the same."""
+    """The state's word; empty if the group's heading has the same word."""
     activity: str
     age: str
     cost: str

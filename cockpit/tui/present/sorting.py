@@ -29,7 +29,7 @@ def next_order(order: str) -> str:
 
 
 def sort_key(agent: AgentStatus, order: str) -> Any:
-    """Return the sort key of an agent in this order; None in the original order."""
+    """Return the sort key of an agent for a sort order; None for the original order."""
     key = _KEYS.get(order)
     return None if key is None else key(agent)
 

@@ -1,4 +1,4 @@
-"""A piece of text with a role; the widget maps each role to a style."""
+"""A piece of text with a role, and functions on such pieces. Widgets map each role to a style."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def merged(spans: list[Span]) -> list[Span]:
 
 
 def without_rule(spans: list[Span]) -> list[Span]:
-    """Replace the line at the end of a rule with blank cells, except for its first two cells."""
+    """Replace the line at the end of a rule with blank cells, except for two cells of the line."""
     *before, last = spans
     drawn = last.text[:2]
     if drawn != "──" or last.text.strip("─"):

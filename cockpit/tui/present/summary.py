@@ -1,4 +1,4 @@
-"""The line at the top: counts by group, cost and connection."""
+"""The line at the top of the agents' screen: counts by group, cost and connection."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def _side(lexer: str, code: list[_Code], until: float) -> Iterator[tuple[int, li
 
 
 def _checked(code: _Code, line: list[Span]) -> Iterator[tuple[int, list[Span]]]:
-    """Yield the line if the lexer has returned its text unchanged."""
+    """Yield the line if the lexer has not changed the line's text; else nothing."""
     if "".join(span.text for span in line) == code.text:
         yield code.number, merged(line)
 

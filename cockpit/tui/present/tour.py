@@ -67,7 +67,10 @@ def _begin(keys: Mapping[str, str]) -> str:
 def _of_dialog(
     agent: AgentStatus, selected: str | None, keys: Mapping[str, str]
 ) -> tuple[int, Step] | None:
-    """Return a step about the agent's open dialog; each dialog is a step of its own."""
+    """Return a step about the agent's open dialog, and its urgency; None without a dialog.
+
+    Each dialog is a step of its own.
+    """
     if agent.needs is None or agent.needs.kind not in DIALOGS:
         return None
     press = _press(agent, selected)
@@ -93,7 +96,10 @@ def _press(agent: AgentStatus, selected: str | None) -> str:
 def _of_handoff(
     agent: AgentStatus, selected: str | None, keys: Mapping[str, str]
 ) -> tuple[int, Step] | None:
-    """Return a step about the agent's handoff, and its urgency; 0 is the most urgent."""
+    """Return a step about the agent's handoff, and its urgency; None without a step.
+
+    The urgency 0 is the most urgent.
+    """
     name = safe_line(agent.name, LONGEST_NAME)
     press = _press(agent, selected)
     phase = agent.handoff.phase if agent.handoff else None

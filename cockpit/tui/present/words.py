@@ -8,11 +8,11 @@ from cockpit.core.token_counts import token_count
 from cockpit.wire.status import HandoffStatus
 
 DASH = "–"
-"""Shown for unknown values."""
+"""The text for an unknown value."""
 
 
 def tokens(count: int | None) -> str:
-    """Format a token count, or a dash for an unknown one."""
+    """Format a token count; a dash for an unknown count."""
     return DASH if count is None else token_count(count)
 
 
@@ -79,7 +79,7 @@ def clock(moment: str) -> str:
 
 
 def snoozed(handoff: HandoffStatus | None) -> str | None:
-    """Return until when a handoff's question is snoozed; None if it is not."""
+    """Return until when a handoff's question is snoozed; None if no question is snoozed."""
     if handoff is None:
         return None
     if handoff.snoozed_until_tokens is not None:

@@ -1,4 +1,4 @@
-"""The table of worktrees: a row for each, and the details of the selected one below its row.
+"""The table of worktrees: one row per worktree, and details below the selected row.
 
 On narrow screens, columns are dropped in a fixed order. The columns `worktree` and `contains` are
 always shown.
@@ -68,7 +68,7 @@ def table(
 
 
 def _total(widths: Mapping[str, int]) -> int:
-    """Return the cells of all columns but `contains`, with the gaps."""
+    """Return the total width in cells of all columns but `contains`, with the gaps."""
     return sum(cells + GAP for cells in widths.values())
 
 

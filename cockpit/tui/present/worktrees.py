@@ -1,4 +1,4 @@
-"""Describe worktrees, and what blocks removing each."""
+"""Describe worktrees, and what blocks removing each worktree."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def refusal(tree: WorktreeStatus, salvage_key: str, *, salvage: bool) -> str | N
 
 
 def question(tree: WorktreeStatus) -> str:
-    """Describe what removing the worktree does."""
+    """Return the confirmation text for removing a worktree, with the effects."""
     stays = f"Its branch {tree.branch} is kept. " if tree.branch else ""
     return safe_line(
         f"{_what_is_lost(tree)}{stays}Its contents are saved under a git ref first, so you can "
@@ -122,9 +122,9 @@ class Keys(NamedTuple):
 
     remove: str = "x"
     save: str = "X"
-    """Saves the worktree's contents in git, then removes it."""
+    """The key that saves the worktree's contents in git, then removes the worktree."""
     stop: str = "x"
-    """Stops the agent that works in the worktree, on the agents' screen."""
+    """The key that stops the agent that works in the worktree; only on the agents' screen."""
 
 
 def way_to_remove(tree: WorktreeStatus, width: int, keys: Keys, home: str) -> list[tuple[str, str]]:

@@ -1,6 +1,6 @@
-"""The base of the full screens: footer and key line.
+"""The base class of the full screens.
 
-Runs an action, or shows why the action is unavailable.
+A screen has a footer and a key line, and runs an action or shows why the action is unavailable.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class BaseScreen(Screen[None]):
         self._answered = model.any_live
 
     def footer(self) -> ComposeResult:
-        """Yield the key line and, unless the screen has its own, the line for a lost connection."""
+        """Yield the line for a lost connection, and the key line."""
         yield self._outage
         yield self._keys
 
@@ -67,14 +67,14 @@ class BaseScreen(Screen[None]):
             self._keys.show()
 
     def reconnected(self) -> None:
-        """Repeat failed requests. Called when a supervisor is reachable again."""
+        """Called when a supervisor is reachable again; screens repeat failed requests here."""
 
     def handlers(self) -> Handlers:
         """Return the method that runs each action of this screen, by the action's id."""
         raise NotImplementedError
 
     WITHOUT_ITEMS: ClassVar[frozenset[str]] = frozenset({"help", "back", "again"})
-    """The ends of the ids of the actions that the key line offers also for an empty list."""
+    """The last parts of the ids of the actions that the key line shows even for an empty list."""
 
     @property
     def has_items(self) -> bool:
@@ -82,7 +82,7 @@ class BaseScreen(Screen[None]):
         return True
 
     def hints(self) -> Iterable[Action]:
-        """Return the actions for the key line."""
+        """Return the available actions that the key line shows."""
         found = possible(self.model, self.CONTEXT)
         if self.has_items:
             return found
@@ -108,7 +108,7 @@ class BaseScreen(Screen[None]):
 
 
 class TextScreen(BaseScreen):
-    """A screen with one long text that its keys scroll; set `text` before it is shown."""
+    """A screen with one long text that the keys scroll. Subclasses set `text` in `__init__`."""
 
     text: Widget
 

@@ -1,4 +1,4 @@
-"""Ask to confirm with a different key, so that a held key cannot stop several agents."""
+"""Ask to confirm with a second key, so that a held key cannot stop several agents."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ TOGETHER = "y was ignored: it arrived with other keys, as in a paste. Press it o
 
 
 class ConfirmScreen(ModalScreen[bool]):
-    """Describes what will happen. `y` confirms; `n`, `q` and Esc cancel."""
+    """A dialog that describes an action. `y` confirms; `n`, `q` and Esc cancel."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", "yes", show=False),
@@ -28,7 +28,7 @@ class ConfirmScreen(ModalScreen[bool]):
     ]
 
     def __init__(self, question: str, text: str, yes: str) -> None:
-        """`yes`: what `y` does, in a word or two."""
+        """`yes` is the label of the key `y`: the action, in one or two words."""
         super().__init__()
         self._question = safe_line(question)
         self._words = safe_line(text, 400)

@@ -25,7 +25,7 @@ MOST = 4096
 
 
 class Copying:
-    """Copies values of one agent."""
+    """The actions that copy one agent's path, branch or session id."""
 
     def __init__(
         self,
@@ -34,14 +34,14 @@ class Copying:
         agent: Callable[[], AgentStatus | None],
         file: Callable[[], str | None] = lambda: None,
     ) -> None:
-        """`file` returns the path of the file that the screen shows; None for the worktree's."""
+        """`file` returns the path to copy; None to copy the path of the agent's worktree."""
         self._screen = screen
         self._ui = ui
         self._agent = agent
         self._file = file
 
     def handlers(self, before: str = "") -> Handlers:
-        """Return the actions' functions; `before` is the beginning of the actions' ids."""
+        """Return the function of each action, by id; `before` is the beginning of the ids."""
         return {
             f"{before}copy-path": self._path,
             f"{before}copy-branch": self._branch,

@@ -1,7 +1,7 @@
 """The base of every form: keys typed ahead reach the right field, in the order typed.
 
-Textual sends a key to the focused widget, and a form that is still opening has none. Until a field
-has the focus, keys are forwarded to the field that will get the focus.
+Textual sends a key to the focused widget, but no widget has the focus while a form opens. Until a
+field has the focus, keys are forwarded to the field that will get the focus.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ KEYS = (
 
 
 class Form(ModalScreen[Answer]):
-    """Tab moves on, Ctrl-S submits, Esc and Ctrl-G cancel, from every field."""
+    """A form. In every field, Tab goes to the next field, Ctrl-S submits, Esc and Ctrl-G cancel."""
 
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -48,7 +48,7 @@ class Form(ModalScreen[Answer]):
     """Each field with a sentence on what to enter, for the help."""
 
     status_line: Static
-    """Shows what submitting would do, or what is wrong. Not set in every form."""
+    """Shows the result that submitting would have, or an error. Not set in every form."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -70,7 +70,10 @@ class Form(ModalScreen[Answer]):
         raise NotImplementedError
 
     def show_status(self, text: str, *, wrong: bool) -> None:
-        """Show a message; if `wrong`, as an error, and clear toasts that would cover it."""
+        """Show a message below the fields; if `wrong`, as an error, and remove all toasts.
+
+        A toast could cover the message.
+        """
         if wrong:
             self.app.clear_notifications()
         self.status_line.set_class(wrong, "-wrong")
@@ -83,14 +86,14 @@ class Form(ModalScreen[Answer]):
         self.set_focus(aim, scroll_visible=aim is not self.first_field())
 
     def _forward_event(self, event: Event) -> None:
-        """Forward a key that arrives without a focus to the field that will get it."""
+        """While no field has the focus, forward keys to the field that will get the focus."""
         if isinstance(event, Key) and self.focused is None:
             (self._aim or self.first_field())._forward_event(event)
         else:
             super()._forward_event(event)
 
     def action_go(self, step: int) -> None:
-        """Move to the next field (1) or the previous one (-1)."""
+        """Move to the next field (`step` is 1) or to the previous field (-1)."""
         if self.focused is None:
             chain = self.fields()
             here = chain.index(self._aim or self.first_field())

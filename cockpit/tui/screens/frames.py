@@ -11,7 +11,7 @@ FRAMED = (90, 30)
 def show_frames(screen: DOMNode) -> bool:
     """Set the class `-framed` for the terminal's size; return whether there are frames.
 
-    There are none on a slow connection: each cell of a frame takes three bytes. Idempotent.
+    A screen on a slow connection has no frames: each cell of a frame takes three bytes. Idempotent.
     """
     size, is_low = screen.app.size, getattr(screen.app, "is_low", False)
     framed = size.width >= FRAMED[0] and size.height >= FRAMED[1] and not is_low

@@ -45,7 +45,7 @@ GROUPS = (("Agent", None), ("Handoff", HANDOFF), ("Move", MOVE), ("View", VIEW))
 """The groups of the agents' keys; the first group has all keys that are in no other group."""
 
 AROUND = 9
-"""Lines of the help besides its text."""
+"""Lines of the help dialog that are not text: borders, title and keys."""
 LOW = 20
 """Terminal height below which the help fills the screen."""
 
@@ -54,7 +54,7 @@ MOST = 6
 
 
 class Sentences(Lines):
-    """Keys or signs, each with its meaning beside it, wrapped."""
+    """Lines with keys or signs, each with a wrapped sentence that explains it."""
 
     class Chosen(Message):
         """The user clicked the sentence at index `place`."""
@@ -92,10 +92,10 @@ class Sentences(Lines):
 
 
 class Explanation(ModalScreen[None]):
-    """Keys or fields, each with an explanation."""
+    """A dialog that explains keys or fields."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        # With priority, so that keys typed after it go to the screen below.
+        # With priority, so that keys typed after the closing key go to the screen below.
         Binding("q,escape,question_mark,f1,enter", "dismiss", "back", show=False, priority=True),
         Binding("j,down,pagedown,space", "scroll(1)", show=False),
         Binding("k,up,pageup", "scroll(-1)", show=False),
@@ -133,11 +133,14 @@ class Explanation(ModalScreen[None]):
 
 
 class HelpScreen(Explanation):
-    """Every key of one context, and how to read the bar; clicking a line runs its action."""
+    """The help: every key of one context, with its action. Clicking a line runs the action.
+
+    The help of the agents' screen explains the context bar too.
+    """
 
     def __init__(self, context: Context, keys: Mapping[str, str]) -> None:
         rows = [(row[1], row[2], row[3]) for row in table(keys) if row[0] == context]
-        rows.append(("Ctrl-P", "help", f"{PALETTE} Clicking the top line opens it too."))
+        rows.append(("Ctrl-P", "help", f"{PALETTE} Or click the top line."))
         grouped = _grouped(rows) if context == "fleet" else [("", rows)]
         widest = max(len(pressed) for pressed, _, _ in rows)
         sentences: list[list[Span]] = []

@@ -10,14 +10,17 @@ from cockpit.tui.screens.confirm import ConfirmScreen
 from cockpit.tui.state.background import in_background
 
 LOOK = 1.0
-"""Seconds between two looks whether a terminal is attached."""
+"""Seconds between two checks whether a terminal is attached."""
 
 
 class LeaveQuestion(ConfirmScreen):
-    """Closes itself once no terminal shows it: the next one to be attached did not ask."""
+    """The question whether to leave.
+
+    Closes once no terminal is attached: the user of the next terminal did not ask to leave.
+    """
 
     def __init__(self, words: str, attached: Callable[[], Awaitable[int]] | None) -> None:
-        """`attached` returns the number of attached terminals; None: the screen has its own."""
+        """`attached` returns the number of attached terminals; None if the screen has its own."""
         super().__init__("Leave cockpit?", words, "leave")
         self._attached = attached
 
@@ -33,5 +36,5 @@ class LeaveQuestion(ConfirmScreen):
             try:
                 is_lost = is_lost or not await self._attached()
             except CockpitError:
-                return  # The question stays, as in a terminal that is attached.
+                return  # Keep the question open, because a terminal may be attached.
         self.dismiss(False)

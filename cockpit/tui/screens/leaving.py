@@ -1,4 +1,4 @@
-"""Leave the screen, after asking if needed."""
+"""Leave the screen; ask the user first if something ends with the screen."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def leave(app: App[Any], ui: UIContext, *, ask: bool = False) -> None:
 
 
 def what_keeps_running(model: Model, ui: UIContext) -> str:
-    """Return the line that the shell shows after the screen: what keeps running, and how to return.
+    """Return a line for the shell after leaving: the agents that keep running, and the command.
 
-    Empty if all ends with the screen, or if the main supervisor does not respond: then it is not
-    known what is running.
+    Empty if everything ends with the screen, or if the main supervisor does not respond, because
+    the running agents are then unknown.
     """
     if ui.ends_on_leaving or not model.main.connection.live:
         return ""

@@ -8,14 +8,14 @@ from textual.system_commands import SystemCommandsProvider
 NOT_NOW = "Not now: "
 """The text before the reason why an action is unavailable."""
 IN_THE_HELP = 0.2
-"""The score of an action whose help has the words; lower than that of any matching name."""
+"""The score of an action whose help contains the words; lower than the score of a matching name."""
 
 
 class Actions(SystemCommandsProvider):
-    """Lists actions; those that are unavailable come last, also among the matches.
+    """The entries of the command palette. Unavailable actions come last, also among matches.
 
-    A search also finds the settings, and after the names the sentences of the help that have all
-    its words: letters in their order are in almost every sentence.
+    A search also finds settings. After the entries whose name matches come those whose help has all
+    words of the search; a fuzzy match of letters would find almost every help sentence.
     """
 
     async def discover(self) -> Hits:

@@ -18,8 +18,8 @@ from cockpit.wire.status import AgentStatus
 from cockpit.wire.stream import ScreenShot
 
 LATE = 0.25
-"""Seconds without a capture after which the pane of the agent selected before is removed. A capture
-usually comes sooner, and then nothing flickers."""
+"""Seconds without a capture after which a message replaces the previously selected agent's pane. A
+capture usually comes sooner, so that nothing flickers."""
 
 
 async def look(
@@ -33,8 +33,8 @@ async def look(
 ) -> None:
     """Show an agent's pane until cancelled; the last capture is always shown.
 
-    `start` is a sentence: how to start an agent that is not running. `history` is the number of
-    scrollback lines to include.
+    `start` is a sentence that says how to start an agent that is not running. `history` is the
+    number of scrollback lines to include.
     """
     if agent is None:
         view.show_message("")
@@ -46,7 +46,7 @@ async def look(
         shots = client.screen(agent.name, history)
         async with aclosing(cast("_Closing", shots)):
             await _show_each(agent.name, shots, view, pace)
-        # The pane no longer exists, and the row will say why. Keep the last capture until then.
+        # The pane no longer exists; the row will show the reason. Keep the last capture until then.
         if view.whose != agent.name:
             view.show_message("No pane to show.")
     except NoSupervisor:

@@ -1,4 +1,4 @@
-"""Worktree removals: those in progress, and their results.
+"""Worktree removals: the running ones, and the results.
 
 Removals continue after the screen is closed, and are shown when the screen is opened again.
 """
@@ -28,7 +28,7 @@ class Removed:
 
 
 class Removals:
-    """Runs removals of worktrees and keeps their results, by `name_of`."""
+    """Runs removals of worktrees and keeps the results. Maps use the worktree's `name_of`."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
@@ -45,7 +45,10 @@ class Removals:
         self._listener = listener
 
     async def remove(self, tree: WorktreeStatus, now: datetime, *, salvage: bool) -> str:
-        """Remove a worktree; return the message to show. Raises the same errors as `Client.ask`."""
+        """Remove a worktree; return the message to show. Raises the same errors as `Client.ask`.
+
+        Does nothing and returns an empty message if the removal is already running.
+        """
         name = name_of(tree)
         if name in self.begun:
             return ""

@@ -17,11 +17,11 @@ from cockpit.tui.screens.requests import in_one_line
 from cockpit.tui.widgets.dialog_keys import DialogKeys
 from cockpit.tui.widgets.field import Field
 
-WORDS = "Its history is kept. Its worktree and branch keep their names."
+WORDS = "The history is kept. The worktree and the branch keep their names."
 
 
 class RenameScreen(Form[str]):
-    """Returns the new name, without a host; empty if cancelled."""
+    """The form for a new name. Returns the name without a host; empty if cancelled."""
 
     EXPLAINED = (("name", "The new name: 1 to 32 of a-z, 0-9, dot, underscore, dash."),)
 

@@ -19,9 +19,9 @@ from cockpit.wire.verbs import Done, Snooze, Verb
 
 SHOWN_SECONDS = 5.0
 COMMAND_SECONDS = 60.0
-"""How long a message is shown that nobody asked for and that has a command to type."""
+"""Seconds for which an unrequested message with a command to type is shown."""
 ERROR_SECONDS = 10.0
-"""Seconds for which an error stays on the screen."""
+"""Timeout of an error's toast in seconds. `CockpitApp.notify` shows errors until the next key."""
 TEN_MINUTES = 600.0
 """Seconds of a snooze."""
 
@@ -39,7 +39,10 @@ class Requests:
         then: Callable[[Done], None] | None = None,
         refused: Callable[[CockpitError], None] | None = None,
     ) -> None:
-        """Send a verb and show the reply. `then` gets the reply; `refused` replaces the toast."""
+        """Send a verb and show the reply. `then` gets the reply.
+
+        `refused` gets an error; without `refused`, the error is shown as a toast.
+        """
         in_background(self._screen, partial(self._ask, verb, then, refused))
 
     async def _ask(
@@ -72,7 +75,7 @@ def show_message(screen: Screen[Any], message: str) -> None:
 def show_reason(screen: Screen[Any], reason: str, *, seconds: float = SHOWN_SECONDS) -> None:
     """Show why a key has no effect now, for some seconds or until the next key.
 
-    Keys that look pasted get one reason: that they do. No later reason takes its place.
+    Shows nothing for keys of a burst that was already reported as a paste.
     """
     burst = key_in_hand(screen)
     if burst is None or not burst.reported:

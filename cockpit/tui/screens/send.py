@@ -14,10 +14,10 @@ from cockpit.tui.widgets.field import PromptArea
 
 
 class SendScreen(Form[str]):
-    """Returns the text; empty if cancelled."""
+    """The form for a prompt. Returns the prompt; empty if cancelled."""
 
     EXPLAINED = (
-        ("Enter Ctrl-S", "Send it to the agent."),
+        ("Enter Ctrl-S", "Send the text to the agent."),
         ("Ctrl-J", "A new line."),
     )
 

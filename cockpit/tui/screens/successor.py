@@ -1,4 +1,4 @@
-"""Ask in which CLI a job continues.
+"""Ask the user in which CLI a job continues.
 
 The user answers with a digit, so that a held key cannot answer.
 """
@@ -29,7 +29,7 @@ WORDS = (
 
 
 MOST = 9
-"""Each choice has a digit as its key."""
+"""Maximum number of choices, because each choice has a digit as its key."""
 WIDTH = 64
 """Cells of a line in the dialog."""
 MORE = " Other custom runtimes: cockpit handoff {name} --to RUNTIME."
@@ -58,7 +58,7 @@ def lines(keys: Sequence[tuple[str, str]]) -> list[list[tuple[str, str]]]:
 
 
 class SuccessorScreen(ModalScreen[str]):
-    """Returns the chosen runtime; None if cancelled."""
+    """The dialog for the CLI. Returns the chosen runtime; None if cancelled."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n,q,escape", "dismiss()", "cancel", show=False),

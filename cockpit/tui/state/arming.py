@@ -15,7 +15,7 @@ dialog and answer."""
 
 @dataclass(slots=True)
 class Arming:
-    """The dialog that is shown, and since when. Times are seconds of one monotonic clock."""
+    """The shown dialog, and the time since which it is shown. Times are monotonic seconds."""
 
     _drawn: str | None = None
     _since: float = 0.0

@@ -43,6 +43,6 @@ def _sentence(agent: AgentStatus, now: datetime) -> str:
     seconds = max(0.0, (now - at).total_seconds())
     if seconds > SHOWN_SECONDS:
         return ""
-    # In minutes, so that an idle screen is not redrawn.
+    # The time is in minutes, so that an idle screen is not redrawn.
     text = safe_line(what_was_done(last.verb, last.by, ago(seconds if seconds >= 60 else 0)), 200)
     return f"{text[:1].upper()}{text[1:]}."

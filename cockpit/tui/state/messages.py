@@ -7,7 +7,7 @@ from cockpit.core.deferred_dataclass import dataclass
 SAME = 10.0
 """An equal message within this many seconds is counted instead of repeated."""
 READ = 0.8
-"""Seconds before a key can dismiss a message, so that keys typed ahead do not hide it."""
+"""Seconds before a key can dismiss a message, so that keys typed ahead do not hide the message."""
 UNTIL_A_KEY = 86_400.0
 """Seconds for which an error is shown if no key is pressed."""
 

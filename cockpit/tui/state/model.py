@@ -66,7 +66,7 @@ class Day:
 
     spent: float | None = None
     budget: float | None = None
-    """None without a budget."""
+    """The day's budget; None if no budget is configured."""
 
     @classmethod
     def of(cls, status: SupervisorStatus | DaySpent) -> Day:
@@ -113,7 +113,7 @@ class Part:
 
     @property
     def is_remote(self) -> bool:
-        """Whether the supervisor's host is remote."""
+        """Whether the supervisor runs on another machine."""
         return self.host != LOCAL
 
     def take(self, line: WatchLine, now: float) -> None:
@@ -226,8 +226,8 @@ class Model:
         self.agents: dict[str, AgentStatus] = {}
         """Agents by name, in each supervisor's order."""
         self.received_at: dict[str, float] = {}
-        """When each agent's status last arrived, in monotonic seconds. The age in a status is
-        relative to this time."""
+        """The monotonic time in seconds at which each agent's status last arrived. The age in a
+        status is relative to this time."""
         self.selected = selected
         """The name of the selected agent; kept while that agent is missing."""
         self.events: deque[Event] = deque(maxlen=KEPT_EVENTS)
@@ -394,7 +394,7 @@ class Model:
         self.notify(Change.FLEET)
 
     def happened(self, event: Event) -> None:
-        """Append a new event, in the order of arrival: the clocks of hosts differ."""
+        """Append a new event, in the order of arrival, because the clocks of hosts differ."""
         self.events.append(event)
         self.notify(Change.EVENT)
         self.notify(Change.HAPPENED)

@@ -50,7 +50,7 @@ LONGEST = 1.0
 
 
 class Throttled:
-    """A limit on how often a function is called.
+    """Limits how often a function is called.
 
     The first call runs at once, later calls after the interval. The interval grows with the
     processor time of a call, so that a large fleet leaves time for keys.

@@ -43,7 +43,7 @@ class ReloadDependencies:
     """Watches the files; calls the given function when a file may have changed. Returns a function
     that stops the watch."""
     let_through: Callable[[], None] = lambda: None
-    """Lets our tmux pass desktop notifications to the terminal."""
+    """Lets cockpit's tmux server pass desktop notifications to the terminal."""
     watch_terminals: Callable[[Callable[[bool], None]], Callable[[], None]] | None = None
     """Calls the given function at once and after each change, with True if an attached terminal is
     connected over SSH. Returns a function that stops the calls. None if the screen has one

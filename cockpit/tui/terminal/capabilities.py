@@ -1,4 +1,4 @@
-"""Find out what the terminal can show: characters, colours, erased cells in a colour."""
+"""Detect the terminal's capabilities: characters, colours, erased cells with a background."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Textual repaints whole lines of whole widgets; over SSH that is most of the traffic. Parses the
 stream that Textual writes: absolute moves, styled text, line ends. Other output is passed through
-unchanged, and the known cells are dropped. Does no I/O: keeps cells and returns strings.
+unchanged, and the known cells are dropped. The module does no I/O: it returns strings.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ class ScreenDiff:
         return _parts(piece.style)[0] != "", cost + len(_sgr_change(self._style, piece.style))
 
     def _suits(self, piece: _Piece) -> bool:
-        """Return whether a piece looks the same in the current style."""
+        """Return whether a piece looks the same in the current style as in the piece's own."""
         if piece.style == self._style:
             return True
         # A blank cell looks the same in every style with its background.
@@ -302,8 +302,8 @@ def _one_style(cells: list[Cell]) -> bool:
 def _cells(text: str, style: str) -> list[Cell]:
     """Return one cell per character, or one for the whole text if a character is not one column.
 
-    The terminal lays out wide, joined and combining characters, so they are never split.
-    Cached: callers must not modify the result.
+    The terminal lays out wide, joined and combining characters, so such texts are never split. The
+    result is cached: callers must not modify it.
     """
     if text.isascii() or all(cell_len(char) == 1 for char in text):
         ground = _ground(style)

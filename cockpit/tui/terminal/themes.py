@@ -1,6 +1,6 @@
 """Load theme files: a palette, and cockpit's own variables for the screens.
 
-A theme has the name of its file; a theme in a later folder replaces one of the same name. An
+A theme has the name of its file. A theme in a later folder replaces a theme with the same name. An
 invalid file is skipped and reported.
 """
 
@@ -107,7 +107,7 @@ def _readable(value: str, colours: Mapping[str, str]) -> str:
 
 
 def _tinted(colours: Mapping[str, str], by: str, share: float) -> str:
-    """Mix a little of a colour into the background, unless the terminal sets the background."""
+    """Return the background mixed with a little of a colour, or unmixed if the terminal sets it."""
     if Color.parse(colours["background"]).ansi is not None:
         return colours["background"]
     return _mixed(colours, "background", by, share)

@@ -1,7 +1,7 @@
 """Map an agent's ANSI colours to colours that are readable on the current theme.
 
 An agent chooses colours for its own terminal; white text would be invisible on a light theme.
-Readable combinations are kept. Otherwise the text is made lighter or darker, never its
+Readable combinations are kept. Otherwise the text is made lighter or darker, never the
 background.
 """
 
@@ -22,9 +22,9 @@ from cockpit.tui.terminal.contrast import TEXT, legible, ratio
 SEEN = 2.0
 """The contrast below which text is adjusted. Text that is dim on purpose has more contrast."""
 SEEN_ON_LIGHT = 3.0
-"""The same on a light background.
+"""The contrast below which text is adjusted on a light background.
 
-The agent chose its colours for a dark one, where they have more contrast.
+Agents choose colours for a dark background, where these colours have more contrast.
 """
 
 KEPT = 2000
@@ -72,7 +72,7 @@ class AnsiPalette:
         return legible(text, [ground]).rich_color
 
     def _least(self, pen: AnsiStyle) -> float:
-        """Return the contrast that the text of a style needs, to be left as it is."""
+        """Return the minimum contrast at which the text of a style is not adjusted."""
         if pen.fg is None:
             return TEXT  # the agent did not choose this text colour
         light = pen.bg is None and self._ground is not None and self._ground.brightness > 0.5
@@ -90,7 +90,7 @@ def _colour(colour: Chosen) -> Color | None:
 
 
 def _parsed(value: str) -> Blend | None:
-    """Return the colour; None if the value is invalid, as in a theme without that colour."""
+    """Return the colour; None for a missing colour, or a colour that the terminal defines."""
     try:
         found = Blend.parse(value)
     except ColorParseError:

@@ -13,11 +13,14 @@ from cockpit.tui.present.span import Span
 from cockpit.tui.widgets.lines import Lines, Spans
 
 Say = Callable[[int, int], Sequence[Spans]]
-"""Renders the item with this index in this width."""
+"""Renders the item with this index at this width."""
 
 
 class Blocks(Lines, can_focus=True, inherit_bindings=False):
-    """`say` renders an item; `after` renders the lines below all items."""
+    """A list of items with a selected item.
+
+    `say` renders an item; `after` renders the lines below all items.
+    """
 
     is_table = False
     """Whether the items follow each other without an empty line between them."""

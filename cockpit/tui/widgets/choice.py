@@ -89,8 +89,7 @@ class Choice(OneLine, can_focus=True):
 
 
 class LongChoice(Choice, inherit_bindings=False):
-    """A choice with so many options that Enter opens a list of them: `list_options` of the
-    screen."""
+    """A choice with many options. Enter runs the screen's `list_options`, which lists all."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right,l,plus", "turn(1)", "next", show=False),

@@ -41,7 +41,7 @@ class ColouredKeys(OneLine):
 
 
 class DialogKeys(ColouredKeys):
-    """The hints of a form, as a text: `KEY word`, separated by two or more spaces."""
+    """The hints of a form, read from a text: `KEY words`, separated by two or more spaces."""
 
     def __init__(self, text: str) -> None:
         hints = (found[0].partition(" ") for found in _HINT.finditer(text))
@@ -54,6 +54,6 @@ def _press_at(widget: Widget, text: str, column: int) -> None:
     for match in _HINT.finditer(text):
         start = cell_len(text[: match.start()])
         if start <= column < start + cell_len(match[0]):
-            # Some hints are a range of keys, not one key.
+            # Some hints name several keys, such as ↑↓.
             with suppress(ValueError):
                 widget.app.simulate_key(key_name(match[1]))

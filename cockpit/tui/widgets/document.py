@@ -21,7 +21,7 @@ def plain_parser() -> MarkdownIt:
 
 
 async def updated(document: Markdown, text: str) -> None:
-    """Show a text, and wait until all of it is there.
+    """Show `text` in the document, and wait until all of it is displayed.
 
     Cancelling the caller does not cancel the update: that would cancel the widgets themselves, and
     Textual would then exit silently.

@@ -15,7 +15,7 @@ from cockpit.wire.stream import Event
 
 SHOWN = 200
 WIDEST = 24
-"""Maximum cells of a name."""
+"""Maximum cells of the name column."""
 
 
 class Feed(Lines, can_focus=False):

@@ -1,8 +1,8 @@
 """Text fields that handle keys strictly in the order pressed.
 
 Textual may run a binding (Ctrl-U, Home) after letters typed later, because the field handles
-letters at once and bindings only after the key has bubbled up. Typing ahead over a slow
-connection would lose text.
+letters at once and bindings only after the key has bubbled up. Text that is typed ahead over a slow
+connection would be lost.
 """
 
 from __future__ import annotations
@@ -53,13 +53,16 @@ class Field(Input):
         self.cursor_blink = False
 
     async def _on_key(self, event: Key) -> None:
-        # Up and down are for the screen.
+        # The screen handles up and down.
         if event.key not in {"up", "down"}:
             await run_in_order(self, event)
 
 
 class PromptArea(TextArea):
-    """Enter submits; Ctrl-J adds a line, because not every terminal sends Shift-Enter."""
+    """A text area in which Enter submits the form, and Ctrl-J adds a line.
+
+    Shift-Enter cannot add a line, because not every terminal sends it.
+    """
 
     def __init__(self, **how: Any) -> None:
         super().__init__(soft_wrap=True, show_line_numbers=False, compact=True, **how)

@@ -13,7 +13,10 @@ from cockpit.tui.widgets.line import OneLine
 
 
 class FilterLine(Horizontal):
-    """Shown while a filter is set or is being typed."""
+    """The filter field, the number of matching agents, and the key that clears the filter.
+
+    The line is shown while a filter is set or is being typed.
+    """
 
     DEFAULT_CSS = """
     FilterLine { height: 1; }
@@ -24,8 +27,8 @@ class FilterLine(Horizontal):
     """
 
     def __init__(self, way_out: Callable[[], str], count: Callable[[], tuple[int, int]]) -> None:
-        """`way_out` returns the key that clears the filter, as printed on a keyboard; `count` the
-        number of agents shown and of all agents."""
+        """`way_out` returns the key that clears the filter, as printed on a keyboard. `count`
+        returns the number of shown agents, and the number of all agents."""
         super().__init__(id="filter-line")
         self.field = Field(placeholder="filter agents", id="filter")
         self._way_out = way_out

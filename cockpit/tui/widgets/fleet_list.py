@@ -36,7 +36,7 @@ from cockpit.tui.widgets.visible_lines import VisibleLines
 from cockpit.wire.status import AgentStatus
 
 ALARMING = frozenset({"needs", "failed"})
-"""Looks of rows that have a background of their own."""
+"""Roles of states whose rows have a background of their own."""
 
 
 def _now() -> datetime:
@@ -44,7 +44,7 @@ def _now() -> datetime:
 
 
 class FleetList(VisibleLines, can_focus=True):
-    """One row per agent, with its context bar."""
+    """The list: one row per agent, with the agent's context bar."""
 
     DEFAULT_CSS = """
     FleetList { height: auto; scrollbar-size-vertical: 1; }
@@ -76,17 +76,17 @@ class FleetList(VisibleLines, can_focus=True):
         self._now = now
         self._open_key = open_key
         self._agents: dict[str, AgentStatus] = {}
-        """The agents as they are listed; the model's can be newer."""
+        """The agents as listed; the model can have newer data."""
         self._rows: dict[str, Row] = {}
-        """The rows that were on the screen since their agents changed."""
+        """Cached rows by agent; a row is dropped when its agent changes."""
         self._outdated: set[str] = set()
         self._listing = Listing()
         self._after: list[Line] = []
-        """The lines below those of the agents, or in their place."""
+        """The lines below the agents, or instead of agents."""
         self._extent = Extent()
         self._layout = Layout(0, ())
         self._frame = ""
-        """The role of the frame; empty without one."""
+        """The role of the frame; empty without a frame."""
         self._spans_of: dict[str, tuple[tuple[object, ...], list[Span]]] = {}
         self.filter = ""
         """Only agents that match all of these words are shown; empty shows all."""
@@ -95,13 +95,12 @@ class FleetList(VisibleLines, can_focus=True):
         self._marks: set[str] = set()
         self._airy = False
         self._framed = False
-        """Whether the list has a frame, if it has a group."""
+        """Whether the list gets a frame; an empty list has none."""
         self._wants_elsewhere = False
 
     @property
     def at_elsewhere(self) -> bool:
-        """Whether the group of sessions that cockpit did not start is selected; then no agent
-        is."""
+        """Whether the group of sessions that cockpit did not start is selected, and no agent."""
         return self._wants_elsewhere and not self._model.selected and self._has_elsewhere
 
     @property
@@ -118,12 +117,12 @@ class FleetList(VisibleLines, can_focus=True):
 
     @property
     def names(self) -> list[str]:
-        """The names of the agents shown, from the top."""
+        """The names of the shown agents, from the top."""
         return self._listing.names
 
     @property
     def _order(self) -> str:
-        """The sort order in words; empty for the original one."""
+        """The sort order in words; empty for the original order."""
         return "" if self.sort == "need" else ORDERS.get(self.sort, "")
 
     @property
@@ -137,7 +136,7 @@ class FleetList(VisibleLines, can_focus=True):
 
     @property
     def marked(self) -> list[str]:
-        """The marked agents that are shown, from the top; the filter hides the others."""
+        """The marked agents that the filter does not hide, from the top."""
         return [name for name in self.names if name in self._marks] if self._marks else []
 
     def mark(self, name: str) -> None:
@@ -151,8 +150,7 @@ class FleetList(VisibleLines, can_focus=True):
         self._draw()
 
     def unmark_all(self) -> bool:
-        """Remove every mark, including those of agents that the filter hides; return whether there
-        was one."""
+        """Remove all marks, also of agents that the filter hides; return whether there were any."""
         found = bool(self._marks)
         self._marks.clear()
         self._draw()
@@ -165,7 +163,7 @@ class FleetList(VisibleLines, can_focus=True):
         return max(1, self._listing.height - self._listing.gaps + after)
 
     def give(self, lines: int, *, framed: bool) -> None:
-        """Add empty lines between groups if they fit into `lines`, and a frame. Idempotent."""
+        """Set the frame, and add lines between groups if all fits into `lines`. Idempotent."""
         was = (self._airy, self._framed)
         groups = self._listing.headings
         edges = sum(isinstance(line, Edge) for line in self._after)
@@ -179,9 +177,9 @@ class FleetList(VisibleLines, can_focus=True):
         self._outdated.add(name)
 
     def show(self, *, afresh: bool = False) -> int:
-        """Redraw the visible lines that changed; return the number of these lines.
+        """Redraw the visible lines that changed; return the number of redrawn lines.
 
-        Rows are cached until their agent is `outdated`; `afresh` rebuilds all rows.
+        A row is cached until `outdated` is called for its agent; `afresh` rebuilds all rows.
         """
         before = self.height
         if afresh or not self._listing.holds(self._model.agents, self.filter, self.sort):
@@ -196,7 +194,7 @@ class FleetList(VisibleLines, can_focus=True):
         return self._draw()
 
     def _list_all(self, *, keep_rows: bool) -> None:
-        """List all agents again."""
+        """Rebuild the list; `keep_rows` keeps the cached rows of agents that did not change."""
         kept = self._rows if keep_rows else {}
         self._agents = dict(self._model.agents)
         self._marks &= self._agents.keys()
@@ -237,7 +235,7 @@ class FleetList(VisibleLines, can_focus=True):
             yield Edge()
 
     def _line_at(self, line: int) -> Line | None:
-        """Return a line, from 0; None below the last one."""
+        """Return the line with this number, from 0; None below the last line."""
         if line < self._listing.height:
             return self._listing.line(line)
         below = line - self._listing.height
@@ -285,13 +283,13 @@ class FleetList(VisibleLines, can_focus=True):
             self.select(name)
 
     def name_at(self, number: int) -> str | None:
-        """Return the agent with this number, from 1."""
+        """Return the agent with this number, from 1; None if there is no such agent."""
         names = self.names
         return names[number - 1] if 0 < number <= len(names) else None
 
     def line_style(self, line: int) -> Style | None:
         if self._is_low:
-            return None  # a background makes every cell of the row change with the selection
+            return None  # with a background, a new selection would change every cell of two rows
         place = self._line_at(line)
         if isinstance(place, AgentLine) and place.name == self._model.selected:
             return self.under("row-selected")
@@ -326,7 +324,7 @@ class FleetList(VisibleLines, can_focus=True):
         if not self.size.width:
             return 0
         self._layout = layout(self._extent, self._inside)
-        # Once for all lines: Textual derives the size from all ancestors each time.
+        # Computed once for all lines: Textual derives the size from all ancestors each time.
         self._frame = ("frame-here" if self.has_focus else "frame") if self._has_frame else ""
         return self.redraw(self._listing.height + len(self._after))
 

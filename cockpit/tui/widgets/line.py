@@ -52,7 +52,7 @@ class Divider(OneLine):
         super().__init__(set_spans, id=id)
         self._held = False
         self._at = 0
-        """The cell where the drag started."""
+        """The column of the divider at which the drag started."""
 
     def _forward_event(self, event: events.Event) -> None:
         """Capture the mouse before the next event is routed.

@@ -61,7 +61,7 @@ class Lines(ScrollView):
         return len(changed)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        # Computed once per draw: Textual derives it from all ancestors each time.
+        # Computed once per draw: Textual derives the style from all ancestors each time.
         self._ground = self.rich_style
         return super().render_lines(crop)
 
@@ -75,7 +75,7 @@ class Lines(ScrollView):
         return strip
 
     def line_style(self, line: int) -> Style | None:
-        """Return the background of a line; None for the widget's own."""
+        """Return the background of a line; None for the widget's own background."""
         return None
 
     def under(self, variable: str) -> Style:

@@ -1,8 +1,8 @@
 """Show an agent's pane in its own colours, as last captured.
 
 `core.sgr` parses the lines and lets only text and colours through; parsed lines are cached. Lines
-that are wider than the view are folded. Shows the end of the pane, where agents write; empty lines
-in a row are shown as one if the pane is taller than the view, so that short output stays in sight.
+that are wider than the view are folded. The view shows the end of the pane, where agents write. If
+the pane is taller than the view, several empty lines are shown as one, so that short output fits.
 A panel that the CLI draws beside its text is left out of a narrower view.
 """
 
@@ -26,14 +26,14 @@ from cockpit.tui.widgets.ansi_palette import AnsiPalette
 from cockpit.wire.stream import ScreenShot
 
 Place = tuple[str, AnsiStyle, int]
-"""A captured line, the style at its start, and which of its folded lines."""
+"""A captured line, the style at its start, and the index of one of its folded lines."""
 
 KEPT = 2000
 """Maximum number of cached lines; a full cache is cleared."""
 
 
 class PaneView(ScrollView, can_focus=False):
-    """Shows the end of a pane, or why there is none."""
+    """Shows the end of a pane, or a message if there is no pane."""
 
     DEFAULT_CSS = """
     PaneView { overflow-x: hidden; scrollbar-size-vertical: 0; }
@@ -51,7 +51,7 @@ class PaneView(ScrollView, can_focus=False):
         self._words = ""
         self._ground = Style()
         self.whose = ""
-        """The agent whose capture is shown; empty if none."""
+        """The name of the agent whose capture is shown; empty if no capture is shown."""
 
     def on_mount(self) -> None:
         self.app.theme_changed_signal.subscribe(self, self._theme_changed)
@@ -99,7 +99,7 @@ class PaneView(ScrollView, can_focus=False):
         self.scroll_relative(y=direction * max(1, self.size.height - 2), animate=False, force=True)
 
     def render_lines(self, crop: Region) -> list[Strip]:
-        # Computed once per draw: Textual derives it from all ancestors each time.
+        # Computed once per draw: Textual derives the style from all ancestors each time.
         self._ground = self.rich_style
         return super().render_lines(crop)
 
@@ -135,7 +135,10 @@ class PaneView(ScrollView, can_focus=False):
             self._known.clear()
 
     def _places(self) -> list[Place]:
-        """Return the lines to show, each with its initial style: tmux carries colours over."""
+        """Return the lines to show, each with its initial style.
+
+        In tmux's output, a style continues on the next line.
+        """
         if self.size.width != self._known_width:
             self._known.clear()
             self._known_width = self.size.width
@@ -179,7 +182,7 @@ class _Folded(NamedTuple):
     strips: list[Strip]
     is_blank: bool
     after: AnsiStyle
-    """The style after the line."""
+    """The style at the end of the line, in which the next line starts."""
 
 
 @lru_cache(KEPT)

@@ -16,16 +16,16 @@ from cockpit.tui.present.span import Span
 from cockpit.tui.widgets.lines import Lines, Spans
 
 Say = Callable[[str, int], Spans]
-"""Renders the line with this key in this width."""
+"""Renders the line with this key at this width."""
 
 MARGIN = 3
 """Cells beside each line: two for the cursor, one for the scroll bar."""
 
 
 class Picker(Lines, can_focus=True, inherit_bindings=False):
-    """Set the lines with `show`; the selection is reported by messages.
+    """A list that gets its lines from `show`, and reports the selection by messages.
 
-    Has no key bindings, not even for scrolling: the screen binds the keys.
+    The list has no key bindings, not even for scrolling: the screen binds the keys.
     """
 
     DEFAULT_CSS = """
@@ -78,7 +78,7 @@ class Picker(Lines, can_focus=True, inherit_bindings=False):
             self.select(self.keys[min(max(self._place() + steps, 0), len(self.keys) - 1)])
 
     def page(self) -> int:
-        """Return the number of lines of a page."""
+        """Return the number of lines by which a page key moves the selection."""
         return max(1, self.size.height - 1)
 
     def line_style(self, line: int) -> Style | None:

@@ -1,6 +1,6 @@
 """Map the roles of spans to styles of the current theme.
 
-Names no colours, only variables of the theme: Textual's and cockpit's (`bar-…`).
+The module names no colours, only theme variables: Textual's, and cockpit's own (`bar-…`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from cockpit.tui.terminal.contrast import legible
 BANDS = ("calm", "notice", "warn", "act", "force", "unknown")
 
 GROUNDS = ("background", "surface", "row-selected", "row-needs", "pane-background")
-"""Backgrounds on which text must be readable. Many of Textual's themes need adjusting."""
+"""Backgrounds on which text must be readable. Text colours of many Textual themes are adjusted."""
 
 _PLAIN = "foreground"
 
@@ -98,7 +98,7 @@ class Palette:
         self._styles: dict[str, Style] = {}
 
     def style(self, role: str) -> Style:
-        """Return the style of a role; plain if the role is unknown."""
+        """Return the style of a role; the style of plain text if the role is unknown."""
         found = self._styles.get(role)
         if found is None:
             foreground, background, attributes = ROLES.get(role, ROLES[""])

@@ -19,7 +19,10 @@ class TextView(Lines):
         id: str,  # noqa: A002 (Textual's word)
         grounds: Mapping[str, str] | None = None,
     ) -> None:
-        """`grounds` names the theme's variable for the ground of lines that begin with a role."""
+        """`grounds` maps a role to the theme variable for the background of a line.
+
+        A line's role is that of one of its first two spans.
+        """
         super().__init__(id=id)
         self._lines_for = render
         self._grounds = grounds or {}

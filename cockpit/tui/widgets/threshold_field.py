@@ -1,4 +1,4 @@
-"""A field for a threshold, which left and right change until the user types."""
+"""A field for a threshold; the keys left and right change the value until the user types."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ _STEPS = {"%": 1.0, "k": 5.0, "m": 0.1, "": 5000.0}
 
 
 class ThresholdField(Field):
-    """While it is empty, a step starts from the value that the placeholder shows.
+    """A text field in which left and right lower and raise a threshold.
 
-    In a text that the user typed, left and right move the cursor.
+    In an empty field, a step starts from the value in the placeholder. In text that the user typed,
+    left and right move the cursor.
     """
 
     _own = ""
@@ -34,7 +35,7 @@ class ThresholdField(Field):
         self.cursor_position = len(value)
 
     def _next(self, direction: int) -> str | None:
-        """Return the value after a step; None if left and right move the cursor here."""
+        """Return the value after a step; None if left and right move the cursor instead."""
         if not self.value:
             return stepped(self.placeholder.removeprefix("→ "), direction)
         return stepped(self.value, direction) if self.value == self._own else None

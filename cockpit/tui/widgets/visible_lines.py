@@ -1,4 +1,4 @@
-"""Lines that are made when they are shown, so that those outside the screen cost nothing."""
+"""Lines rendered only while visible; lines off screen cost nothing."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cockpit.tui.widgets.lines import Lines, Spans
 
 
 class VisibleLines(Lines):
-    """Scrolls any number of lines vertically; `spans_at` makes one of them."""
+    """Scrolls any number of lines vertically; `spans_at` renders a line."""
 
     def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 (Textual's word)
         super().__init__(id=id)
@@ -26,8 +26,10 @@ class VisibleLines(Lines):
         return self._height
 
     def redraw(self, height: int) -> int:
-        """Redraw the visible lines that changed; return their number, or that of all lines if it
-        changed."""
+        """Redraw the visible lines that changed; return the number of redrawn lines.
+
+        If the total number of lines changed, redraws everything and returns `height`.
+        """
         if height != self._height:
             self._height = height
             self.virtual_size = Size(self.size.width, height)

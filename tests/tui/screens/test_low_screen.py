@@ -76,7 +76,7 @@ async def test_a_refusal_that_is_nearly_as_long_as_the_screen_is_wide_is_shown_i
             await flight.press("c")
             await flight.until(flight.toasts)
             await flight.pilot.pause()
-            assert "Mark two documents with Space, or one and select another." in words(
+            assert "Mark two documents with Space, or mark one and select another." in words(
                 flight.text().replace("▌", " ").replace("…", " ")
             ), width
 

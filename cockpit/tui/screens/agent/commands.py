@@ -1,6 +1,6 @@
-"""Run the actions of one agent's screen.
+"""Run the actions of the screen of one agent.
 
-Read-only: `do` runs the actions that change something.
+This module changes nothing: `do` runs the actions that change something.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 
 class Commands:
+    """Runs the actions of an agent's screen."""
+
     def __init__(self, screen: AgentScreen, do: Callable[[str], None]) -> None:
         """`do` runs an action for the selected agent, or shows why the action cannot run."""
         self._screen = screen

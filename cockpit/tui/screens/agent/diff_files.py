@@ -1,6 +1,6 @@
 """The diff section of the agent's screen: the list of files beside or above the text.
 
-Goes from one file to the next, and opens one in the user's editor.
+The user can go from file to file, and open the current file in an editor.
 """
 
 from __future__ import annotations
@@ -42,12 +42,12 @@ class _Drawn(NamedTuple):
 
 
 class DiffFiles(Container):
-    """Shows a diff, and knows which of its files the user looks at."""
+    """Shows a diff, and tracks the current file: the selected one, or the one scrolled to."""
 
     def __init__(
         self, ui: UIContext, diff: Callable[[], WorktreeDiff | None], why: Callable[[], str]
     ) -> None:
-        """`why` returns why the diff cannot be read; empty while it is loading."""
+        """`why` returns why the diff cannot be read; empty while the diff is loading."""
         super().__init__(id="agent-diff")
         self._ui = ui
         self._diff = diff
@@ -58,12 +58,12 @@ class DiffFiles(Container):
         self.text = TextView(self._lines, id="agent-diff-text", grounds=GROUNDS)
         self._drawn: _Drawn | None = None
         self._long: tuple[_Drawn, int] | None = None
-        """The long diff and the width for which its lines were last asked."""
+        """The long diff that was last rendered, and the width."""
         self._long_lines: RenderedLines = READING
         self._files: list[ListedFile] = []
         self._went_to: tuple[int, int] | None = None
-        """The file that was selected, and the scroll position then: near its end, a text cannot
-        be scrolled until a file is at the top."""
+        """The index of the selected file, and the scroll position after the selection. Near the end
+        of the text, a file cannot be scrolled to the top, so the position alone is not enough."""
 
     def compose(self) -> ComposeResult:
         yield self.list
@@ -76,7 +76,7 @@ class DiffFiles(Container):
         self.set_class(self.size.width >= BESIDE, "-beside")
 
     def show(self) -> None:
-        """Draw the current diff; its colours follow."""
+        """Draw the current diff; the colours are added later."""
         diff = self._diff()
         if diff is None:
             self._drawn = None
@@ -89,7 +89,10 @@ class DiffFiles(Container):
         self._follow()
 
     def _lines(self, width: int, height: int) -> RenderedLines:
-        """Return the lines; those of a long diff follow, because they take long to make."""
+        """Return the lines of the diff. The lines of a long diff are rendered in a thread.
+
+        Until then, returns the earlier lines of this diff, or `READING`.
+        """
         drawn = self._drawn
         if drawn is None or len(drawn.diff.text) <= AT_ONCE:
             return self._short(drawn, width, height)
@@ -124,13 +127,13 @@ class DiffFiles(Container):
 
     @property
     def has_files(self) -> bool:
-        """Whether there is a file to go to."""
+        """Whether the diff has changed or new files."""
         diff = self._diff()
         return diff is not None and bool(diff.files or diff.untracked)
 
     @property
     def current(self) -> str | None:
-        """The path of the file that the user looks at; None without files."""
+        """The absolute path of the current file; None without files."""
         diff = self._diff()
         if diff is None or not self._files:
             return None
@@ -144,7 +147,7 @@ class DiffFiles(Container):
             in_background(self, partial(self._edit, Path(path)), group="edit")
 
     def _go(self, place: int) -> None:
-        """Select a file and scroll to its text; a new file has none."""
+        """Select a file and scroll to its text; a new file has no text."""
         starts = self.text.lines_with(FILE_ROLE)
         if place < len(starts):
             # Above the first file, show the summary too.
@@ -186,5 +189,5 @@ class DiffFiles(Container):
 
 
 def _is_inside(path: Path, folder: Path) -> bool:
-    """Return whether a path is a regular file in the folder, also after following links."""
+    """Return whether a path is a regular file that is in the folder after following links."""
     return path.is_file() and path.resolve().is_relative_to(folder.resolve())

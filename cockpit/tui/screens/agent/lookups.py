@@ -49,7 +49,7 @@ class Lookups:
         """Why the last attempt to read a section failed, by section."""
 
     def take(self, agent: AgentStatus | None) -> None:
-        """Process the agent's current row."""
+        """Process a new status of the agent: mark outdated data, append a new token count."""
         before, self._agent = self._agent, agent
         if agent is None or before is None:
             return
@@ -106,7 +106,7 @@ class Lookups:
 def grown(course: Course | None, agent: AgentStatus) -> Course | None:
     """Return the context history with the agent's current token count appended.
 
-    The history is read in full again at the next read.
+    The next full read of the history replaces the result.
     """
     tokens = agent.context.tokens
     if course is None or not course.stretches or tokens is None:

@@ -1,7 +1,7 @@
-"""One agent: its live pane, context over time, chain, facts, diff and events.
+"""The screen of one agent: live pane, context over time, chain, facts, diff and events.
 
-Read-only: the agents' screen runs the actions that change something. Makes no requests while
-nothing happens.
+This screen changes nothing: the agents' screen runs the actions that change something. The screen
+makes no requests while nothing happens.
 """
 
 from __future__ import annotations
@@ -161,8 +161,8 @@ class AgentScreen(BaseScreen):
     def open(self, section: str) -> None:
         """Show a section, beside the pane if there is room."""
         self.section = section
-        for each in head.SECTIONS:
-            self.set_class(each.key == section, f"-{each.key}")
+        for other in head.SECTIONS:
+            self.set_class(other.key == section, f"-{other.key}")
         self.set_class(section != "pane", "-aside")
         self._draw()
         self.read()
@@ -224,7 +224,7 @@ class AgentScreen(BaseScreen):
         return self.model.part_of(self.name_of_agent).connection.live
 
     def _why_unread(self, section: str) -> str:
-        """Return why a section cannot be read; empty while it is loading."""
+        """Return why a section cannot be read; empty while the section is loading."""
         if not self._live:
             return needs_supervisor(self.model) or ""
         return self.lookups.troubles.get(section, "")
@@ -252,7 +252,7 @@ class AgentScreen(BaseScreen):
             self._look()
 
     def read(self) -> None:
-        """Read what the shown section needs."""
+        """Load the outdated data of the shown section."""
         if not self.is_attached or not self._live or self.agent is None:
             return
         for section in self.lookups.wanted(self.shown):

@@ -1,4 +1,4 @@
-"""List the sessions that cockpit did not start, on every host; adopt, watch or document them."""
+"""List the sessions that cockpit did not start, on every host; adopt, watch or document one."""
 
 from __future__ import annotations
 
@@ -50,15 +50,15 @@ BLOCK = 4
 """Lines of one session in the list, including an empty line."""
 SHORT = 20
 """Minimum lines of a terminal that shows the details without a key."""
-OFF = "Not listed. To list them, set in cockpit.toml: [elsewhere] show = true"
-ADOPTING = "◌ Adopting it: waiting for its process to end."
+OFF = "Sessions are not listed. To list them, set in cockpit.toml: [elsewhere] show = true"
+ADOPTING = "◌ Adopting the session: waiting for its process to end."
 WRITING = "◌ A copy of the session is writing its handoff document."
 BUSY = "Wait until the last request for this session has finished."
 CONTINUE = "To continue from it: cockpit continue PATH --name NAME"
 
 
 class ElsewhereScreen(BaseScreen):
-    """The list of sessions, and the details of the selected one."""
+    """The list of sessions, and the details of the selected session."""
 
     CONTEXT: ClassVar[Context] = "elsewhere"
     BINDINGS: ClassVar[list[BindingType]] = bindings("elsewhere")
@@ -324,7 +324,7 @@ class ElsewhereScreen(BaseScreen):
         return detail(session, datetime.now(UTC), width, self.ui.home, request, key)
 
     def _say_after(self, width: int) -> list[list[Span]]:
-        """Return the lines below the list."""
+        """Return the lines below the list: its state, and hosts that do not answer."""
         lines: list[str] = []
         if self._sessions is None:
             lines.append("  loading…")

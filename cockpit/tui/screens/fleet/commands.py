@@ -1,4 +1,4 @@
-"""Run the actions of the agents' screen, or show why one is unavailable.
+"""Run the actions of the agents' screen, or show why an action is unavailable.
 
 Other screens are imported where they are opened; `lazy.load` imports them ahead of time.
 """
@@ -60,7 +60,7 @@ class Commands:
         self._opening = Opening(screen, self._attach)
 
     def do(self, action: str) -> None:
-        """Run an action by its id, or show why it is unavailable."""
+        """Run an action by its id, or show why the action is unavailable."""
         if is_refused_as_paste(self._screen, BY_ID[action]):
             return
         if action in ("attach", "open") and self._screen.fleet.at_elsewhere:
@@ -71,7 +71,7 @@ class Commands:
         self._do_one(action)
 
     def do_selected(self, action: str) -> None:
-        """Run an action on the selected agent for the agent's screen, whatever is marked."""
+        """Run an action on the selected agent for the agent's screen, even if agents are marked."""
         if not is_refused_as_paste(self._screen, BY_ID[action]):
             self._do_one(action, "agent")
 
@@ -110,7 +110,7 @@ class Commands:
         }
 
     def change_setting(self, path: tuple[str, ...]) -> None:
-        """Open the settings at one of them."""
+        """Open the settings form at the setting with this path."""
         self._opening.settings(path)
 
     def jump(self, number: int) -> None:
@@ -124,12 +124,12 @@ class Commands:
     @property
     def _agent(self) -> AgentStatus:
         agent = self._model.agent
-        assert agent is not None  # actions that use it are unavailable without an agent
+        assert agent is not None  # actions on an agent are unavailable without one
         return agent
 
     @property
     def _question(self) -> str | None:
-        """The id of the current handoff, so that an answer never reaches a later one."""
+        """The id of the current handoff, so that an answer never applies to a later handoff."""
         return self._agent.handoff.id if self._agent.handoff else None
 
     def _approve(self) -> None:
@@ -210,7 +210,7 @@ class Commands:
         self._screen.app.push_screen(form, written)
 
     def _resume(self) -> None:
-        """Reopen all interrupted agents: on this machine in one request, on others in one each."""
+        """Reopen all interrupted agents: with one request on the main host, else one by one."""
         for part in self._model.parts.values():
             mine = [
                 agent

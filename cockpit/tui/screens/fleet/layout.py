@@ -19,7 +19,7 @@ LOW = 14
 """Minimum lines of a terminal that shows the pane. A terminal of 15 lines has 14 for the list and
 the pane."""
 PACKED = 20
-"""On a terminal with fewer lines, the list takes the lines it needs, and the pane the rest."""
+"""On a terminal with fewer lines, the list takes all lines it needs; the pane gets the rest."""
 PANELS = 14
 """Minimum free lines below a list for the panels of the context and the events."""
 PANE_LEAST = 5
@@ -44,7 +44,7 @@ class PaneSplit:
 
     @property
     def has_panels(self) -> bool:
-        """Whether the lines below the list show the selected agent's context, and events."""
+        """Whether the panels for the selected agent's context and for events are shown."""
         return self._screen.has_class("-roomy")
 
     @property

@@ -1,4 +1,4 @@
-"""Run one action for several marked agents: show what it does to each, then each result."""
+"""Run one action for several marked agents: show the effect on each agent, then each result."""
 
 from __future__ import annotations
 
@@ -36,19 +36,22 @@ VERBS = {"approve": "Approve", "send": "Send to", "stop": "Stop", "forget": "For
 
 @dataclass(frozen=True, slots=True)
 class Planned:
-    """What an action does to one agent."""
+    """The effect of an action on one marked agent, or the result."""
 
     name: str
     sentence: str
-    """What will be done, why it cannot be done, or the result."""
+    """The effect, the reason why the action is refused, or the result."""
     verb: Verb | None
     """The request; None if the action is refused for this agent."""
     sign: str = " "
-    """The result: `done` or `refused`; empty until it is known."""
+    """`✓` if the action is done, `✗` if it was refused; a space until the result is known."""
 
 
 def plan(model: Model, action: Action, names: Sequence[str], text: str | None) -> list[Planned]:
-    """Return what an action does to each of these agents; `text` is the prompt to send."""
+    """Return the effect of an action on each of these agents; `text` is the prompt to send.
+
+    Agents that are no longer listed are left out.
+    """
     found = []
     for name in names:
         there = model.at(name)
@@ -100,7 +103,7 @@ class MarkedScreen(ModalScreen[None]):
         confirm: str = "y",
     ) -> None:
         """`below` runs the requests, which continue if this screen is left. `agreed` is called
-        once, when they begin. `confirm` is the key that agrees, `y` or `Y`."""
+        once, before the first request. `confirm` is the key that agrees, `y` or `Y`."""
         super().__init__()
         self._below, self._client, self._action = below, client, action
         self._planned = {one.name: one for one in planned}

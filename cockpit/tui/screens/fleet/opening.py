@@ -1,6 +1,6 @@
 """Open other screens from the agents' screen.
 
-They are imported where they are opened; `lazy.load` imports them ahead of time.
+The other screens are imported where they are opened; `lazy.load` imports them ahead of time.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Opening:
         )
 
     def settings(self, begin_at: tuple[str, ...] | None = None) -> None:
-        """Open the settings, perhaps at one of them."""
+        """Open the settings form; `begin_at` is the path of the setting that gets the focus."""
         from cockpit.tui.screens.settings.screen import SettingsScreen
 
         screen, ui = self._screen, self._screen.ui

@@ -1,4 +1,4 @@
-"""Mark agents, run an action for all that are marked, and rename an agent."""
+"""Mark agents, run an action for all marked agents, and rename an agent."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class PuttingAway:
         self._screen.refresh_keys()
 
     def to_marked(self, action: str, names: list[str]) -> None:
-        """List what an action does to each marked agent, and run it once the user has agreed."""
+        """List the effect of an action on each marked agent; run the action if the user agrees."""
         from cockpit.tui.screens.fleet.marked import MarkedScreen, plan
         from cockpit.tui.screens.send import SendScreen
 

@@ -58,7 +58,7 @@ MINUTE = 15.0
 
 
 class FleetScreen(Screen[None]):
-    """The list of agents with their context bars, and the selected pane below or beside it."""
+    """The list of agents with their context bars, and the selected agent's pane."""
 
     CONTEXT: ClassVar[Context] = "fleet"
     BINDINGS: ClassVar[list[BindingType]] = bindings("fleet")
@@ -80,7 +80,7 @@ class FleetScreen(Screen[None]):
         self.feed = Feed()
         self.below = Vertical(id="below")
         self.context_panel: ContextPanel | None = None
-        """The panel of the selected agent's context; None until it is imported and shown."""
+        """The panel of the selected agent's context; None until the panel is first shown."""
         self.welcome = Lines(id="welcome")
         self.welcome.display = False
         self.filter_line = FilterLine(self._key_of_all, self._count)
@@ -273,7 +273,7 @@ class FleetScreen(Screen[None]):
             self.feed.show(self.model.events)
 
     def follow_context(self) -> None:
-        """Show the selected agent's context over time, if there is room for it. Idempotent."""
+        """Show the selected agent's context over time, if there is room. Idempotent."""
         if not self.split.has_panels:
             if self.context_panel is not None:
                 self.context_panel.pause()
@@ -298,14 +298,14 @@ class FleetScreen(Screen[None]):
 
     def _done_by_other(self) -> list[Span]:
         agent = self.model.agent
-        said = done_by_other(agent, this_user(), datetime.now(UTC)) if agent else ""
-        return [Span(f" {said}", "muted")] if said else []
+        text = done_by_other(agent, this_user(), datetime.now(UTC)) if agent else ""
+        return [Span(f" {text}", "muted")] if text else []
 
     def _welcome_if_empty(self) -> None:
         """Show a text in place of the pane, if there is no pane to show.
 
-        Without agents, the text says how to start one. While the group of sessions elsewhere is
-        selected, the text describes the group.
+        Without agents, the text says how to start an agent. While the group of sessions elsewhere
+        is selected, the text describes the group.
         """
         empty = self.model.any_live and not self.model.agents
         at_elsewhere = self.fleet.at_elsewhere and not empty
@@ -328,18 +328,18 @@ class FleetScreen(Screen[None]):
         self.follow_visible_pane()
 
     def follow_visible_pane(self) -> None:
-        """Stream the selected pane if there is room for it. Idempotent."""
+        """Stream the selected agent's pane if there is room for a pane. Idempotent."""
         if self._pane_of() != self._looking_at:
             self._follow_selection()
 
     def _pane_of(self) -> tuple[str | None, str | None]:
-        """Return the agent and the pane to stream; None if there is no room for the pane."""
+        """Return the agent and the pane to stream; twice None if the pane is not visible."""
         hidden = self._is_covered or self.has_class("-cramped") or self.has_class("-packed")
         agent = None if hidden else self.model.agent
         return (agent.name, agent.pane) if agent else (None, None)
 
     def _follow_selection(self) -> None:
-        """Stream the selected agent's pane only."""
+        """Stream the selected agent's pane, and end the stream of another pane."""
         self._looking_at = self._pane_of()
         agent = self.model.agents.get(self._looking_at[0] or "")
         start = f"{press(self.model, 'start')} to start it."
@@ -347,7 +347,7 @@ class FleetScreen(Screen[None]):
         in_background(self, task, group="pane", exclusive=True)
 
     def dismiss_step(self) -> None:
-        """Hide this step of the tour."""
+        """Hide the current step of the tour."""
         if self._step is not None:
             self._dismissed.add(self._step.id)
             self._show_step()

@@ -1,8 +1,8 @@
-"""The panels below a list that has the pane beside it: the selected agent's context over time, and
-recent events.
+"""The panels below the list of agents: the selected agent's context over time, and recent events.
 
-They are shown while the list leaves enough lines. The context is read again only after an event
-that may have changed it, and a new token count is appended without a request.
+The panels are shown while the pane is beside the list, and the list leaves enough lines. The
+context history is loaded again only after a change of the agent that may have changed more than the
+token count; a new token count is appended without a request.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class ContextPanel(Vertical):
             self._take(grown(self._course, agent))
 
     def pause(self) -> None:
-        """Forget the agent, so that the next one is read when the panel is shown again."""
+        """Forget the agent, so that `follow` loads the context again."""
         self._agent = None
 
     async def _read(self, name: str) -> None:
@@ -74,8 +74,8 @@ class ContextPanel(Vertical):
 
 
 def _may_differ(before: AgentStatus, agent: AgentStatus) -> bool:
-    """Return whether the history may have more than the last token count."""
+    """Return whether the context history may have changed by more than a new token count."""
     rested = before.state != agent.state and agent.state != "working"
     # The thresholds are unknown until the CLI has reported the window.
-    scales = [(each.context.window, each.context.marks) for each in (before, agent)]
+    scales = [(status.context.window, status.context.marks) for status in (before, agent)]
     return rested or before.session_id != agent.session_id or scales[0] != scales[1]

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class ComparingScreen(TextScreen):
-    """Shows the diff from the older document to the newer one."""
+    """Shows the diff from the older document to the newer document."""
 
     CONTEXT: ClassVar[Context] = "comparing"
     BINDINGS: ClassVar[list[BindingType]] = bindings("comparing")
@@ -81,8 +81,8 @@ class ComparingScreen(TextScreen):
 
     def _say(self, width: int, _height: int) -> list[list[Any]]:
         if self._lines is None:
-            said = "Cannot read one of the documents."
-            return [[Span(f"  {said if self._failed else 'comparing …'}", "muted")]]
+            text = "Cannot read one of the documents." if self._failed else "comparing …"
+            return [[Span(f"  {text}", "muted")]]
         return list(drawn(self._lines, width))
 
     async def _compare(self) -> None:

@@ -22,12 +22,12 @@ from cockpit.wire.verbs import Continue
 
 
 class ContinueScreen(Form[Continue]):
-    """Returns the request to the supervisor; None if cancelled."""
+    """The form for a new agent. Returns the request to the supervisor; None if cancelled."""
 
     def __init__(
         self, document: str, whose: str, first: str, taken: Iterable[str], directory: Path
     ) -> None:
-        """`taken` are the names of running agents; relative paths start at `directory`.
+        """`taken` are the names of running agents. Relative paths start at `directory`.
 
         The new agent runs on the machine that has the document.
         """
@@ -64,7 +64,7 @@ class ContinueScreen(Form[Continue]):
     @on(Input.Changed)
     def _judge(self) -> None:
         wrong = self._problem_of_name()
-        self.show_status(wrong or "starts from this document", wrong=bool(wrong))
+        self.show_status(wrong or "The agent starts from this document.", wrong=bool(wrong))
 
     @on(Input.Submitted)
     def _entered(self) -> None:
@@ -79,7 +79,7 @@ class ContinueScreen(Form[Continue]):
 
     @property
     def _called(self) -> str:
-        """Return the new agent's name on this machine, with its host."""
+        """The new agent's name, with the host's name on a remote host."""
         return far_name(self._host, self.named.value) if self._host else self.named.value
 
     def _place(self) -> str | None:

@@ -10,12 +10,12 @@ PAGE = 100
 
 
 class LoadedHistory:
-    """The chains that were loaded, and where the next page begins."""
+    """The loaded chains, and the position of the next page."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
         self.chains: list[HistoryChain] = []
-        """Newest first."""
+        """The loaded chains, newest first."""
         self.agent: str | None = None
         """The agent whose history is loaded; None for all agents."""
         self.total = 0
@@ -35,7 +35,10 @@ class LoadedHistory:
         return _handoffs(self.chains)
 
     async def load(self, searched: str, agent: str | None) -> None:
-        """Load the list again, with as many handoffs as before. Raises `CockpitError`."""
+        """Load the list again, with at least `wanted` handoffs. Raises `CockpitError`.
+
+        With `searched`, loads all matches instead.
+        """
         if searched:
             page = HistoryPage(chains=await self._client.history(agent, searched))
         else:

@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 MINUTE = 15.0
 """Seconds between two updates of the ages, which are shown in minutes."""
 TYPED = 0.2
-"""Seconds after the last typed letter, after which the search starts."""
+"""Seconds between the last typed letter and the start of the search."""
 NEAR_END = 20
 """Number of lines before the end of the list at which older handoffs are requested."""
 EVERYTHING = 2**31
@@ -89,7 +89,7 @@ class HistoryScreen(BaseScreen):
         self._searched = ""
         self._requested = False
         self._opens = False
-        """Whether the first match is opened once the search has ended."""
+        """Whether the selected match is opened once the search has ended."""
         self._soon: TimerHandle | None = None
         self._requests = Requests(self, client)
         self.list = Picker(self._say, empty="loading…", id="history")
@@ -144,7 +144,7 @@ class HistoryScreen(BaseScreen):
         self._load_near_end()
 
     def _show_detail(self) -> None:
-        """Show the selected handoff, named in the frames' titles."""
+        """Show the selected handoff, and update the titles of the frames."""
         of = "matches" if self._searched else "handoffs"
         self._list_frame.border_title = f"{of}, newest first"
         title = history.title(self.entry) if self.entry else "no handoff"
@@ -221,15 +221,15 @@ class HistoryScreen(BaseScreen):
         self._draw()
 
     def _compare(self) -> None:
-        """Compare the two marked documents, or the marked one with the selected one."""
+        """Compare the two marked documents, or the marked document with the selected document."""
         entry = self.entry
         here = [entry.id] if entry is not None and entry.can_open else []
         pair = list(dict.fromkeys([*self._marked, *here]))[:2]
         chosen = [self._entries[ident] for ident in pair if ident in self._entries]
         if len(chosen) != 2:
-            show_reason(self, "Mark two documents with Space, or one and select another.")
+            show_reason(self, "Mark two documents with Space, or mark one and select another.")
             return
-        older, newer = sorted(chosen, key=lambda each: each.created)
+        older, newer = sorted(chosen, key=lambda entry: entry.created)
         screen = ComparingScreen(self.model, self.client, self.ui, older, newer)
         self.app.push_screen(screen)
 
@@ -428,7 +428,7 @@ class HistoryScreen(BaseScreen):
         )
 
     def _without(self) -> dict[str, str]:
-        """Return why hosts are missing from the list, by host."""
+        """Return the reason for each host that is missing from the list."""
         failed = self.client.without if isinstance(self.client, JoinedClient) else {}
         failures = {host: _why(error) for host, error in failed.items()}
         return failures | {part.host: part.connection.why for part in self.model.lost}
@@ -439,7 +439,7 @@ def _why(error: CockpitError) -> str:
 
 
 def _free(name: str, taken: Any) -> str:
-    """Return the agent's name, with a number appended if it is taken."""
+    """Return the agent's name, with a number appended if the name is taken."""
     host, own = host_and_name(name)
     number, free = 1, name
     while free in taken:

@@ -54,7 +54,7 @@ MINUTE = 15.0
 LOW = 20
 """Minimum lines of the terminal for showing a pane."""
 HANDOFFS = frozenset({"review", "handoff", "breaker", "snoozed"})
-"""Kinds of items that are the question of a handoff."""
+"""Kinds of items that ask about a handoff."""
 TOO_EARLY = "This item has only just been selected. Read it, then press the key again."
 EMPTY = "Nothing needs you. New items appear here automatically."
 UNKNOWN = "Nothing needed you when the supervisor last answered."
@@ -69,7 +69,7 @@ STEP_FROM = 60
 
 
 class InboxScreen(BaseScreen):
-    """The list of items above, the selected item in full below."""
+    """The inbox: the list of items above, the selected item in full below."""
 
     CONTEXT: ClassVar[Context] = "inbox"
     BINDINGS: ClassVar[list[BindingType]] = bindings("inbox")
@@ -176,7 +176,7 @@ class InboxScreen(BaseScreen):
         return bool(self._items)
 
     def hints(self) -> list[Action]:
-        """Leave out the keys that do nothing for the selected item."""
+        """Return the key line's actions, without those that do nothing for the selected item."""
         kind = self.item.kind if self.item else ""
         titles: dict[str, str] = {"inbox.open": "pane"} if self._agent() else {}
         if kind in DIALOGS:
@@ -208,7 +208,7 @@ class InboxScreen(BaseScreen):
         self._decide(snooze_or_wake)
 
     def _decide(self, verb: Callable[[AgentStatus, str], Verb]) -> None:
-        """Answer the selected item's handoff, or show why there is none to answer."""
+        """Answer the selected item's handoff, or show why it cannot be answered."""
         item, agent = self.item, self._agent()
         if item is None:
             show_reason(self, "Nothing needs you.")
@@ -256,7 +256,7 @@ class InboxScreen(BaseScreen):
         self.list.move(10_000)
 
     async def _look_at_held(self) -> None:
-        """Read the untrusted settings, because the supervisor does not stream their changes."""
+        """Load the untrusted settings, because the supervisor does not stream their changes."""
         try:
             status = await self.client.status()
         except CockpitError:
@@ -298,7 +298,7 @@ class InboxScreen(BaseScreen):
         self.call_after_refresh(self._drawn, self.item.key if self.item else None)
 
     def _drawn(self, key: str | None) -> None:
-        """Called once the terminal shows this item: keys pressed from now on can answer it."""
+        """Called once the screen shows this item: start the wait until keys can answer it."""
         if self.is_attached and key == (self.item.key if self.item else None):
             self._arming.drawn(key, get_time())
 
@@ -307,12 +307,12 @@ class InboxScreen(BaseScreen):
         return list(inbox.detail(self.item, width, height, is_shown=is_shown))
 
     def _line_room(self) -> tuple[int, int]:
-        """Return the width of a list line, and the width of its name column."""
+        """Return the width of a line of the list, and the width of the name column."""
         width = (self.list.size.width or self.app.size.width) - MARGIN
         return width, inbox.widest_name(self._items.values(), width)
 
     def _look(self) -> None:
-        """Stream the selected agent's pane, which shows its question, if there is room."""
+        """Stream the selected item's agent's pane, which shows the question, if there is room."""
         agent = None if self.app.size.height < LOW else self._agent()
         seen = (agent.name, agent.pane) if agent else (None, None)
         if seen != self._looking_at:

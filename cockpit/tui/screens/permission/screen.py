@@ -1,7 +1,8 @@
 """Answer the permission dialog or question of an agent, without its pane.
 
-Shows the CLI's own choices in its own order. A key answers only the dialog that this screen has
-shown for a moment, once. The supervisor checks again that the dialog is still open.
+Shows the CLI's own choices, in the CLI's order. A key answers a dialog only once, and only after
+the screen has shown the dialog for `READ` seconds. The supervisor checks again that the dialog is
+still open.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ class PermissionScreen(TextScreen):
         self.arming = Arming()
         self._sending = False
         self._reading: str | None = None
-        """The agent whose dialog is being read."""
+        """The agent whose dialog is being loaded; None without a request."""
         self._requests = Requests(self, client)
         self._title = OneLine(
             lambda width: title_spans(self.agent, width, waiting_dialogs(model), self._kind),
@@ -95,7 +96,7 @@ class PermissionScreen(TextScreen):
 
     @property
     def is_ready(self) -> bool:
-        """Whether a key that is pressed now may answer."""
+        """Whether a key that is pressed now may answer the dialog."""
         return self.arming.admits(self.identity, get_time())
 
     def compose(self) -> ComposeResult:
@@ -124,7 +125,7 @@ class PermissionScreen(TextScreen):
             self._title.show()
 
     def _look(self) -> None:
-        """Read the dialog, unless a read is in progress: a new read would cancel it."""
+        """Load the dialog, unless a request is in progress, which a new request would cancel."""
         if self._reading != self.name_of_agent:
             self._reading = self.name_of_agent
             in_background(self, self._read, group="dialog", exclusive=True)
@@ -145,7 +146,7 @@ class PermissionScreen(TextScreen):
             return
         self._reading = None
         if found is not None:
-            # While the answer is given, the pane may show no dialog although its hook is open.
+            # During an answer, the pane may show no dialog although the dialog's hook is open.
             if not (self._sending and found.refusal is not None):
                 self._take(found)
         elif not self._sending:
@@ -162,7 +163,7 @@ class PermissionScreen(TextScreen):
         self._draw()
 
     def _leave_or_next(self) -> None:
-        """Show the next agent that asks something; close the screen without one."""
+        """Show another agent with an open dialog; close the screen if there is none."""
         others = [name for name in waiting_dialogs(self.model) if name != self.name_of_agent]
         if others:
             self._show(others[0])
@@ -195,9 +196,9 @@ class PermissionScreen(TextScreen):
         self.call_after_refresh(self._drawn, self.identity)
 
     def _set_heights(self, text: int, choices: int) -> None:
-        """Put the choices right below a short text; below a long one, which scrolls, at the end.
+        """Put the choices directly below a short text, or below the area of a long, scrolled text.
 
-        `choices` includes the line above them.
+        Both arguments are numbers of lines; `choices` includes the line above the choices.
         """
         room = self.app.size.height - 2  # the title and the key line
         is_short = self._choices.display and text + 1 + choices <= room
@@ -205,7 +206,7 @@ class PermissionScreen(TextScreen):
         self._choices.styles.height = "1fr" if is_short else choices
 
     def _drawn(self, identity: str | None) -> None:
-        """Called once the terminal shows this dialog: keys pressed from now on can answer it."""
+        """Called once the screen shows this dialog: start the wait until keys can answer it."""
         if identity != self.identity or not self.is_attached:
             return
         before = self.is_ready
@@ -254,7 +255,7 @@ class PermissionScreen(TextScreen):
     # Keys
 
     def hints(self) -> list[Action]:
-        """Leave out the keys that do nothing for the selected choice."""
+        """Return the key line's actions, without those that do nothing for the selected choice."""
         chosen, unavailable = self._chosen, set()
         if chosen is None:
             unavailable.add("permission.answer")
@@ -288,7 +289,7 @@ class PermissionScreen(TextScreen):
         return choices[self.selected] if self.selected < len(choices) else None
 
     def _may_answer(self) -> bool:
-        """Return whether the key that is being handled may answer; if not, show why."""
+        """Return whether the key that is being handled may answer the dialog; if not, show why."""
         if self._sending:
             return False
         if self.dialog is not None and self.dialog.refusal is not None:

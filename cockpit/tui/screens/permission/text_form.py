@@ -14,7 +14,7 @@ from cockpit.tui.widgets.field import PromptArea
 
 
 class TextForm(Form[str]):
-    """Returns the text; empty if cancelled."""
+    """The form for a text. Returns the text in one line; empty if cancelled."""
 
     EXPLAINED = (("Enter Ctrl-S", "Answer with this choice and text."),)
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class ReadingScreen(TextScreen):
-    """One document of the history."""
+    """The screen that shows one document of the history."""
 
     CONTEXT: ClassVar[Context] = "reading"
     BINDINGS: ClassVar[list[BindingType]] = bindings("reading")
@@ -120,7 +120,7 @@ class ReadingScreen(TextScreen):
             self._show_match(line_of(shown, self.entry.found))
 
     def _show_match(self, line: int | None) -> None:
-        """Scroll to the line that the search found, and mark its paragraph."""
+        """Scroll to the line that the search found, and mark the paragraph."""
         if line is None or not self.is_attached:
             return
         around = [

@@ -1,7 +1,7 @@
 """Review of a handoff: its document, rendered, to approve, edit, refuse or snooze.
 
-The document is untrusted text: control bytes are removed, and it is rendered without links,
-images and HTML, so that nothing in it can be clicked or run.
+The document is untrusted text: control bytes are removed, and the rest is rendered without links,
+images and HTML, so that nothing in the document can be clicked or run.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class ReviewScreen(TextScreen):
         """Whether the newest document is loaded and shown."""
         self._updating: asyncio.Future[None] | None = None
         self._before_edit: str | None = None
-        """The document before the user edited it; None unless an edited one is being loaded."""
+        """The document before the user's edit; None except while the edited text is loaded."""
         self._checked_body = ""
         """The document as cockpit checked it, before any edit on this screen."""
         self._unread: str | None = None
@@ -93,7 +93,7 @@ class ReviewScreen(TextScreen):
         self._missing: tuple[str, ...] = ()
         """Facts of the session that the document leaves out, one line each."""
         self._contradicted: tuple[str, ...] = ()
-        """Where the document contradicts the last checks, one line each."""
+        """Points of the document that the last checks and failures contradict, one line each."""
         self._missing_shown = False
         self._refused: CockpitError | None = None
         """Why the approval of the shown document was refused."""
@@ -261,7 +261,7 @@ class ReviewScreen(TextScreen):
     def _show_refusal(self, error: CockpitError) -> None:
         """Show the faults of a refused document above the document, and other errors as a toast.
 
-        Loads the document again, because it may have changed.
+        After another error, loads the document again, because it may have changed.
         """
         if isinstance(error, BadUsage):
             self._refused = error
@@ -271,7 +271,7 @@ class ReviewScreen(TextScreen):
             self._reload()
 
     def _ask(self) -> None:
-        """Show the question, or why the answer was refused."""
+        """Show the question, why the approval was refused, or that the document is loading."""
         if self._shown[0] == "review" and not self._is_read:
             self._question.set_spans([Span(" Loading the document…", "muted")])
             self._refusal.set_spans([])
@@ -313,7 +313,7 @@ class ReviewScreen(TextScreen):
     def _show(self) -> None:
         agent = self.agent
         if self.model.part_of(self.name_of_agent).connection.live and not self._is_current(agent):
-            if self.is_active:  # otherwise this would close the screen above it
+            if self.is_active:  # otherwise `dismiss` would close the screen above this one
                 text = f"{self.name_of_agent}: this question is no longer open."
                 by = answered_by(agent, datetime.now(UTC), self.handoff_id)
                 show_message(self, f"{text} {by}".rstrip())
@@ -349,7 +349,7 @@ class ReviewScreen(TextScreen):
         await self._compare(text)
 
     async def _compare(self, text: str) -> None:
-        """Count the facts of the session that the agent's document leaves out."""
+        """Find the facts of the session that the agent's document leaves out or contradicts."""
         missing: tuple[str, ...] = ()
         contradicted: tuple[str, ...] = ()
         if self.front is not None and self.front.writer != "facts":

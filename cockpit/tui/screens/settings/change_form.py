@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from cockpit.config.loaded import Loaded
 
 PAUSE = 0.1
-"""Seconds after the last typed letter, after which the form is validated."""
+"""Seconds between the last typed letter and the validation of the form."""
 
 
 class ChangeForm(Form[bool]):
-    """Returns True if something was saved."""
+    """A form that changes the configuration. Returns True if a change was saved."""
 
     def __init__(self, client: Client, read_files: Callable[[], Files], home: str) -> None:
         super().__init__()
@@ -46,7 +46,7 @@ class ChangeForm(Form[bool]):
         raise NotImplementedError
 
     def trouble(self) -> str | None:
-        """Return why the changes cannot be validated yet; None if they can."""
+        """Return why the changes cannot be validated yet; None if they can be validated."""
         return None
 
     def aside(self, loaded: Loaded) -> str:
@@ -64,24 +64,26 @@ class ChangeForm(Form[bool]):
         self._read()
 
     def _read(self) -> None:
-        """Read the files, which takes less than a millisecond, so that the first frame has all
-        values."""
+        """Read the files before the first frame, so that it shows all values.
+
+        Reading takes less than a millisecond.
+        """
         try:
             self._files = self._read_files()
         except CockpitError as error:
-            again = "Fix it, then press Ctrl-S to reload."
+            again = "Fix the file, then press Ctrl-S to reload."
             self.show_status(f"{in_one_line(error)} {again}", wrong=True)
             return
         self.show(self._files.loaded)
         self.judge()
 
     async def _read_again(self, why: str) -> None:
-        """Read files again that changed on disk; keep the user's input."""
+        """Load the files again after a change on disk; keep the user's input."""
         try:
             self._files = await asyncio.to_thread(self._read_files)
         except CockpitError as error:
             self._files = None
-            again = "Fix it, then press Ctrl-S to reload."
+            again = "Fix the file, then press Ctrl-S to reload."
             self.show_status(f"{why}. {in_one_line(error)} {again}", wrong=True)
             return
         self.show(self._files.loaded)
@@ -112,7 +114,7 @@ class ChangeForm(Form[bool]):
         self.show_status(f"{self.aside(loaded)} {where}".strip(), wrong=False)
 
     def _where(self, files: Files, changes: Changes, then: Loaded) -> str:
-        """Describe which files and lines saving would change."""
+        """Return a sentence on the files and lines that saving would change."""
         from cockpit.tui.present.edits import writing
 
         return writing(files.edits(changes, then), then, files.standing, self._home)
@@ -143,8 +145,8 @@ class ChangeForm(Form[bool]):
             self._writing = False
             return
         self.written(self._files.loaded)
-        said = f"Saved {' and '.join(short_path(str(path), self._home) for path in paths)}."
-        self.app.notify(f"{said} {await self._reload(self._files)}", markup=False, timeout=6)
+        saved = f"Saved {' and '.join(short_path(str(path), self._home) for path in paths)}."
+        self.app.notify(f"{saved} {await self._reload(self._files)}", markup=False, timeout=6)
         self.dismiss(True)
 
     async def _reload(self, files: Files) -> str:

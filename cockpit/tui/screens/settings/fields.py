@@ -75,7 +75,7 @@ class Setting:
         self.field = field
         self.word = path[-1]
         self.is_reset = False
-        """Whether the user wants to reset the setting, which removes it from its file."""
+        """Whether the user wants to reset the setting, which removes the setting from its file."""
         self._held = field.value
 
     @property
@@ -112,7 +112,7 @@ class Setting:
             self.field.placeholder = f"→ {value}"
 
     def undo_reset(self, loaded: Loaded) -> None:
-        """Undo the reset."""
+        """Cancel the reset that the user wanted, and show the earlier value."""
         self.is_reset = False
         value = value_at(loaded, self.path)
         if isinstance(self.field, Choice):

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class OwnKeysScreen(ChangeForm):
-    """Changes an action's keys; the list shows the actions that match the first field."""
+    """The form for the keys. A list shows the actions that match the first field."""
 
     EXPLAINED = (
         ("action", "Type words to find an action, then enter its id."),
@@ -86,8 +86,8 @@ class OwnKeysScreen(ChangeForm):
         action, written = self.action.value.strip(), self.keys.value.strip()
         if action not in BY_ID or not written or self._files is None:
             return {}
-        said: Any = [] if written == "[]" else written
-        return {self._files.key_path(action): None if written == "-" else said}
+        value: Any = [] if written == "[]" else written
+        return {self._files.key_path(action): None if written == "-" else value}
 
     def show(self, loaded: Loaded) -> None:
         self._draw(loaded.settings.keys)

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from cockpit.config.schema import ContextSettings
 
 LOW = 20
-"""Minimum lines of a terminal that shows a form as a dialog; on a smaller one, the form fills the
-screen."""
+"""Minimum lines of a terminal that shows a form as a dialog; on a smaller terminal, the form fills
+the screen."""
 ROWS_WITHOUT_PREVIEW = 21
 """Rows of the form without the preview, including the border."""
 ELSEWHERE = {
@@ -48,7 +48,7 @@ ELSEWHERE = {
 
 
 class SettingsScreen(ChangeForm):
-    """Changes the settings; an empty field keeps its value, which it shows as placeholder."""
+    """The settings form. An empty field keeps the current value, shown as the placeholder."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("ctrl+k", "keys", "keys", show=False, priority=True),
@@ -59,16 +59,17 @@ class SettingsScreen(ChangeForm):
 
     EXPLAINED = (
         ("marks", 'A share ("70%"), tokens ("130k"), or the remainder ("30% left").'),
-        ("← →", "Lower or raise a threshold; in a text that you typed, move the cursor."),
+        ("← →", "Lower or raise a threshold; in text that you typed, move the cursor."),
         ("cap", "A limit in tokens, for windows of 500k and more; the lower value wins."),
         ("window", '"auto", or tokens such as "200k" if the CLI reports the wrong size.'),
         ("mode", "For agents started from now on; running agents keep theirs."),
         (
             "theme",
-            "Enter lists all. Previewed at once. refresh, glyphs and colours apply after Ctrl-S.",
+            "Enter lists all themes. A theme is previewed at once; refresh, glyphs and colours "
+            "apply after Ctrl-S.",
         ),
         ("terminal", "How to notify you: a terminal bell or a desktop message."),
-        ("Ctrl-R", "Reset to the default: removes the setting from the file. Again: undo."),
+        ("Ctrl-R", "Reset to the default: removes the setting from the file. Press again to undo."),
         ("Ctrl-K", "Change the keys."),
     )
 
@@ -81,7 +82,7 @@ class SettingsScreen(ChangeForm):
         open_keys: Callable[[], None],
         begin_at: tuple[str, ...] | None = None,
     ) -> None:
-        """`begin_at`: the setting whose field gets the focus; None for the first."""
+        """`begin_at`: the setting whose field gets the focus; None for the first setting."""
         super().__init__(client, read_files, home)
         self._begin_at = begin_at or (*CONTEXT, MARK_NAMES[0])
         self._model = model
@@ -89,7 +90,7 @@ class SettingsScreen(ChangeForm):
         self._theme_before = ""
         self._loaded: Loaded | None = None
         self._note = ""
-        """Why a setting was not reset; empty if none was refused."""
+        """Why a setting was not reset; empty if no reset was refused."""
         self._reset_requested: Setting | None = None
         """The setting to reset once the files are read."""
         self.settings = settings()
@@ -159,7 +160,7 @@ class SettingsScreen(ChangeForm):
         if MODE in self.changes() and any(one.pid for one in self._model.agents.values()):
             words.append("mode applies to agents started from now on.")
         words += [
-            f"{name} overrides it in this terminal."
+            f"{name} overrides {path[-1]} in this terminal."
             for path, name in ELSEWHERE.items()
             if path in self.changes() and self._says_environment(path)
         ]
@@ -191,7 +192,7 @@ class SettingsScreen(ChangeForm):
         self._touched(message.input)
 
     def action_row(self, step: int) -> None:
-        """Move to the nearest field of the next row (1) or the previous one (-1)."""
+        """Move to the nearest field of the next row (`step` is 1) or of the previous row (-1)."""
         here = self.focused
         if here is None:
             self.action_go(step)

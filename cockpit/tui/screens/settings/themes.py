@@ -1,4 +1,4 @@
-"""The list of themes; the selected one is shown on the whole screen."""
+"""The list of themes; the selected theme is applied to the whole screen."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from cockpit.tui.widgets.picker import Picker
 
 
 class ThemesScreen(ModalScreen[str | None]):
-    """Returns the chosen theme; None if the user leaves, which restores the previous theme."""
+    """The list. Returns the chosen theme; None if the user leaves, which restores the old theme."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down,j", "move(1)", show=False),

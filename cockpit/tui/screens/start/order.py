@@ -15,7 +15,7 @@ from cockpit.wire.verbs import Start
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """The values of the form."""
+    """The values of the start form."""
 
     name: str
     known: bool
@@ -35,7 +35,7 @@ class Filled:
 
 
 def order(filled: Filled) -> Start:
-    """Return the request for the supervisor."""
+    """Return the request that starts the agent."""
     mode = cast("Literal['observe', 'prompt', 'auto']", filled.mode)
     return Start(
         name=filled.name,

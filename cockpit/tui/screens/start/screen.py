@@ -1,6 +1,6 @@
-"""The form for starting a stopped or new agent. Shows the result while the user types.
+"""The form for starting a stopped or new agent, with a preview of the result.
 
-The supervisor computes the result (`Plan`): directory, branch, or why the agent cannot start.
+The supervisor computes the preview (`Plan`): directory, branch, or why the agent cannot start.
 """
 
 from __future__ import annotations
@@ -61,17 +61,17 @@ OWN_WORKTREE = Option("git_worktree", "yes", "its own checkout and branch")
 ONCE = Option("", "no", "only this time")
 KEPT = Option("yes", "yes", "to the file shown below")
 PAUSE = 0.1
-"""Seconds after the last typed letter, after which the supervisor is asked."""
+"""Seconds between the last typed letter and the request to the supervisor."""
 
 
 class StartScreen(Form[Start]):
-    """Starts an agent. A configured agent needs only its name."""
+    """The form for starting an agent. For a configured agent, the name is enough."""
 
     EXPLAINED = (
         ("name", "The agent's name: 1 to 32 of a-z, 0-9, dot, underscore, dash."),
         ("directory", "The working directory; a relative path starts where you started cockpit."),
         ("prompt", "The first prompt. Enter starts the agent, Ctrl-J adds a line."),
-        ("runtime", "The CLI to run. Those that cannot run are last, with the reason."),
+        ("runtime", "The CLI to run. CLIs that cannot run are last, with the reason."),
         ("command", "For the runtime command: the program and its arguments."),
         ("mode", "observe only watches, prompt asks you before a handoff, auto hands off."),
         ("worktree", "Give the agent its own checkout and branch, which are shown below."),
@@ -156,7 +156,7 @@ class StartScreen(Form[Start]):
     def on_mount(self) -> None:
         super().on_mount()
         if self.named.value and not self._is_copy:
-            # What is typed replaces the suggested name; Enter takes it.
+            # Typing replaces the suggested name; Enter accepts the name.
             self.named.selection = Selection(0, len(self.named.value))
         self._judge()
         if self._read_files is not None:
@@ -191,7 +191,7 @@ class StartScreen(Form[Start]):
         try:
             self._files = await asyncio.to_thread(read)
         except CockpitError:
-            return  # the supervisor and `cockpit config check` report it
+            return  # the supervisor and `cockpit config check` report the error
         settings = self._files.loaded.settings
         usual = settings.defaults
         self._offer_runtimes(settings.runtimes)
@@ -208,7 +208,7 @@ class StartScreen(Form[Start]):
         self._command_row.display = self.runtime.value == "command"
         if (wrong := self._wrong_name() or self._wrong_command()) is not None:
             self.show_status(wrong, wrong=True)
-        # Also for an invalid name, to cancel an older request.
+        # Also run for an invalid name, to cancel an older request.
         in_background(self, partial(self._ask_what_would_be, wrong), group="plan", exclusive=True)
 
     def _wrong_name(self) -> str | None:
@@ -271,7 +271,7 @@ class StartScreen(Form[Start]):
         self.runtime.offer([*can, *cannot])
 
     def _ask_runtimes(self) -> None:
-        """Find out once which runtimes can run, where the agent would start."""
+        """Check once which runtimes can run on the agent's host."""
         if not self._asked_runtimes:
             self._asked_runtimes = True
             in_background(self, self._learn_runtimes, group="runtimes")
@@ -288,7 +288,7 @@ class StartScreen(Form[Start]):
             except ProgramMissing as missing:
                 self._unavailable[option.value] = safe_line(missing.title, 200)
             except CockpitError:
-                continue  # about the directory or the host, which the status line reports
+                continue  # a problem of the directory or host, which the status line reports
         self._offer_runtimes(())
 
     def _filled(self) -> Filled:
@@ -354,7 +354,7 @@ class StartScreen(Form[Start]):
             self.show_status(wrong, wrong=True)
         elif not self._busy:
             self._busy = True
-            self.workers.cancel_group(self, "plan")  # its answer would hide a refusal
+            self.workers.cancel_group(self, "plan")  # the plan's text would hide an error
             in_background(self, self._start, group="start")
 
     async def _start(self) -> None:
@@ -391,7 +391,7 @@ class StartScreen(Form[Start]):
 
 
 def _free_name(name: str, taken: Container[str]) -> str:
-    """Return the name with a number that no other agent has."""
+    """Return the name with a number at the end that makes the name unique."""
     host, own = host_and_name(name)
     stem = re.sub(r"-\d+$", "", own)
     for number in count(2):

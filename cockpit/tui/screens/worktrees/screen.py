@@ -228,7 +228,7 @@ class WorktreesScreen(BaseScreen):
         return lines
 
     def _say_columns(self, width: int) -> list[Span]:
-        """Return the titles of the columns, above the rows behind their selection mark."""
+        """Return the titles of the columns, indented like the rows by the selection mark."""
         if not self._trees:
             return []
         now = datetime.now(UTC)
@@ -275,13 +275,13 @@ class WorktreesScreen(BaseScreen):
         if not trees:
             return
         measured: dict[str, WorktreeStatus] = {}
-        with suppress(CockpitError):  # the sizes stay unknown; the list is there
+        with suppress(CockpitError):  # the sizes stay unknown; the list is shown without sizes
             answer = await self.client.worktrees(sizes=True)
             measured = {name_of(tree): tree for tree in answer}
         self._show([measured.get(name_of(tree), tree) for tree in trees], Sizes.MEASURED)
 
     def _place_of_agent(self, trees: list[WorktreeStatus]) -> int:
-        """Return the place of the worktree of the agent that is selected on the agents' screen."""
+        """Return the index of the selected agent's worktree; 0 if the agent has none."""
         agents = [far_name(tree.host, tree.agent or "") if tree.host else tree.agent
                   for tree in trees]  # fmt: skip
         name = self.model.selected
@@ -297,6 +297,6 @@ class WorktreesScreen(BaseScreen):
             self._keys.show()
             self.listing.show([name_of(tree) for tree in trees])
             if self._has_new_result:
-                # How to restore the worktree is below the list, perhaps out of sight.
+                # The commands that restore the worktree are below the list, perhaps out of sight.
                 self._has_new_result = sizes is Sizes.MEASURING
                 self.call_after_refresh(self.listing.scroll_end, animate=False, force=True)
