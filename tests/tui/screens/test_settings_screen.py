@@ -173,7 +173,7 @@ async def test_a_file_that_is_not_right_is_said_and_left_alone(fly: Fly, shop: P
 
     async with fly(flying(), size=(100, 30), files=reader(shop)) as flight:
         await flight.press("comma")
-        await flight.reads("unknown key", "Fix it,")
+        await flight.reads("unknown key", "Fix the file,")
         await flight.press(*"60%", "ctrl+s", "ctrl+g")
         assert flight.asked == []
     assert (shop / "cockpit.toml").read_text() == "nonsense = 1\n"
