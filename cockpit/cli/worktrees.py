@@ -174,7 +174,7 @@ def restore(reference: str, folder: Path, repository: Path | None) -> int:
         raise BadUsage(
             "--host does not work here: run the command on the machine that has the repository",
             "",
-            f"Run it on {host}, without --host.",
+            f"Run it on {host.name}, without --host.",
         )
     target = folder.absolute()
     source = repository or (target if (target / ".git").exists() else Path.cwd())

@@ -109,8 +109,6 @@ _SUFFIXES = frozenset(
     }
 )
 """Words that may follow the word for a secret in a name, as in `token_prod`."""
-_ALONE = frozenset({"auth", "pass", "pw", "salt", "pat", "key", "identified"})
-"""Common words that do not mark a secret if they are the whole name, in lower case."""
 
 
 @lru_cache(maxsize=4096)
@@ -157,8 +155,3 @@ def strength(name: str) -> Strength:
 def is_shouted(name: str) -> bool:
     """Return whether a name is in upper case, as environment variables are."""
     return name.isupper()
-
-
-def is_ordinary(name: str) -> bool:
-    """Return whether a name is so common that it also occurs in prose."""
-    return name in _ALONE

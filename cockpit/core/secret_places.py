@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator
 
 from cockpit.core.deferred_pattern import deferred_pattern
-from cockpit.core.secret_names import ANCHORS, Strength, is_ordinary, is_shouted, strength
+from cockpit.core.secret_names import ANCHORS, Strength, is_shouted, strength
 from cockpit.core.secret_values import (
     SHORTEST_PASSWORD,
     is_key,
@@ -204,7 +204,7 @@ def _value(
     quote = opener["quote"]
     certain = quote is not None
     separator = sep or ""
-    is_capitals = is_shouted(name) and not is_ordinary(name)
+    is_capitals = is_shouted(name)
     if separator == ",":
         if not any(mark in close for mark in "\"'`") or quote is None:
             return None, False

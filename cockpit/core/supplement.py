@@ -129,13 +129,12 @@ def _sentences(ground: Ground) -> Iterator[str]:
     facts, git = ground.facts, ground.git
     if goal := _goal_text(ground):
         yield f"The original request:\n\n{fenced(shortened(goal, LONGEST_GOAL), '')}"
-    if (current := _current(facts)) is not None:
-        done = sum(todo.status == "completed" for todo in facts.todos)
-        yield (
-            f"{done} of {counted(len(facts.todos), 'todo')} done. In progress: "
-            f"{one_line(current.content, 300)}."
-        )
-    following = [todo for todo in facts.todos if todo.status == "pending" and todo is not current]
+    done = sum(todo.status == "completed" for todo in facts.todos)
+    if done < len(facts.todos):
+        current = next((todo for todo in facts.todos if todo.status == "in_progress"), None)
+        in_progress = f" In progress: {one_line(current.content, 300)}." if current else ""
+        yield f"{done} of {counted(len(facts.todos), 'todo')} done.{in_progress}"
+    following = [todo for todo in facts.todos if todo.status == "pending"]
     if following:
         named = "; ".join(one_line(todo.content, 200) for todo in following[:MOST_TODOS])
         yield f"Next: {named}."

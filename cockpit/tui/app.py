@@ -55,7 +55,6 @@ textual.screen.UPDATE_PERIOD = 1 / max(FRAMES_PER_SECOND, constants.MAX_FPS)  # 
 
 RECENT = 5
 """Number of actions that the command palette lists first."""
-NOT_NOW = "Not now: "
 KEEP_SECONDS = 1.0
 """Minimum seconds between two saves of the selection."""
 
@@ -244,6 +243,8 @@ class CockpitApp(App[bool]):
         """
         act = getattr(screen, "action_act", None)
         context = getattr(screen, "CONTEXT", None)
+        from cockpit.tui.screens.palette import NOT_NOW
+
         entries: list[tuple[tuple[bool, int], SystemCommand]] = []
         for action in ACTIONS:
             if act is None or action.context != context:

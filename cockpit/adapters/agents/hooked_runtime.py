@@ -84,7 +84,7 @@ def refuse_reserved(
         if reason:
             raise BadUsage(
                 f"{argument!a} is not allowed in an agent's arguments",
-                f"{reason[0].upper()}{reason[1:]}.",
+                f"The reason: {reason}.",
                 "Remove this argument from `arguments` in cockpit.toml.",
             )
 

@@ -20,8 +20,6 @@ from cockpit.wire.verbs import Done, Snooze, Verb
 SHOWN_SECONDS = 5.0
 COMMAND_SECONDS = 60.0
 """Seconds for which an unrequested message with a command to type is shown."""
-ERROR_SECONDS = 10.0
-"""Timeout of an error's toast in seconds. `CockpitApp.notify` shows errors until the next key."""
 TEN_MINUTES = 600.0
 """Seconds of a snooze."""
 
@@ -115,5 +113,4 @@ def show_error(screen: Screen[Any], error: Exception) -> None:
         title=title,
         severity="error",
         markup=False,
-        timeout=ERROR_SECONDS,
     )

@@ -356,9 +356,7 @@ async function ofSubagent(event, about, client) {
   else if (event.type === "permission.asked") await permission(about, client)
   else if (event.type === "permission.replied" && working) record("turn", { working: true })
   else if (event.type === "session.idle" && children.has(about.sessionID)) {
-    const kind = children.get(about.sessionID)
-    children.set(about.sessionID, kind)
-    await report("SubagentStop", { agent_type: kind }, about.sessionID)
+    await report("SubagentStop", { agent_type: children.get(about.sessionID) }, about.sessionID)
   }
 }
 

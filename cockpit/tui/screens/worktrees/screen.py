@@ -181,9 +181,7 @@ class WorktreesScreen(BaseScreen):
             if not self.is_current:
                 text = "\n".join(filter(None, (error.detail, error.hint)))
                 title = safe_line(error.title, 200)
-                app.notify(
-                    safe_text(text, 600), title=title, severity="error", markup=False, timeout=LONG
-                )
+                app.notify(safe_text(text, 600), title=title, severity="error", markup=False)
             return
         if message and not self.is_current:
             app.notify(safe_line(message, 600), markup=False, timeout=LONG)
