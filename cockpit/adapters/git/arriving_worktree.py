@@ -1,7 +1,7 @@
 """Receive a worktree from another machine: check its bundle, and restore files and index exactly.
 
-The bundle is not trusted: git verifies it and checks each object before it is stored, and only one
-reference below `refs/cockpit/moved` is created. No branch, file or worktree is overwritten.
+The bundle is not trusted: git verifies the bundle and checks each object before storing it. Only
+one reference below `refs/cockpit/moved` is created. No branch, file or worktree is overwritten.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class ArrivingWorktree:
     async def check_branch(self, branch: str, head: str) -> None:
         """Raise `Failed` unless the branch is new, or can be moved forward to `head`.
 
-        Without the commit `head`, which has not arrived yet, only a checkout is refused.
+        If the commit `head` has not arrived yet, raises only for a branch that is checked out.
         """
         at = await self._branch_commit(branch)
         if at is None:
@@ -83,14 +83,14 @@ class ArrivingWorktree:
             raise Failed(
                 "The other machine sent an invalid description of its worktree",
                 "A hash or a reference has the wrong format.",
-                "Nothing was changed here. Use the same version of cockpit on both machines.",
+                "Nothing was changed. Use the same version of cockpit on both machines.",
             )
         size = (await asyncio.to_thread(bundle.stat)).st_size
         free = (await asyncio.to_thread(shutil.disk_usage, self.repository)).free
         if free < 3 * size + SPARE:
             raise Failed(
                 "Not enough disk space for the worktree",
-                f"{free // 1_000_000} MB are free where {safe_line(str(self.repository))} is.",
+                f"{free // 1_000_000} MB free on the disk of {safe_line(str(self.repository))}.",
                 "Free some space on the other machine, then try again.",
             )
         heads = self._ok(
@@ -137,7 +137,7 @@ class ArrivingWorktree:
             raise _refused("Its commits differ from those that were announced.")
 
     async def restore(self, parcel: Parcel, directory: Path, branch: str, agent: str) -> bool:
-        """Create the worktree with exactly these files and index; return whether the branch is new.
+        """Create the worktree with the sent files and index; return whether its branch is new.
 
         If the worktree cannot be created exactly, it is removed again. Raises `CockpitError`.
         """
@@ -186,7 +186,7 @@ class ArrivingWorktree:
     async def discard(self, parcel: Parcel, directory: Path, branch: str, *, new: bool) -> str:
         """Remove the worktree if it is exactly as it arrived; else return why it was kept.
 
-        Its commits stay under the parcel's reference in any case.
+        The worktree's commits stay under the parcel's reference in any case.
         """
         if not await asyncio.to_thread(os.path.lexists, directory):
             return ""
@@ -252,7 +252,7 @@ def _refused(why: str) -> Failed:
 
 
 def _open_pack(bundle: Path) -> int:
-    """Open the file at the start of its pack. Raises `Failed`."""
+    """Open the bundle, and skip the text before its pack. Raises `Failed`."""
     source = os.open(bundle, os.O_RDONLY | os.O_CLOEXEC)
     try:
         head = b""

@@ -51,13 +51,13 @@ deletion."""
 
 NO_REPLACEMENTS = {
     "GIT_NO_REPLACE_OBJECTS": "1",
-    # A path that is not a folder contains no file; git does not warn about a missing one.
+    # A path below a device never exists. git does not warn about a missing graft file.
     "GIT_GRAFT_FILE": f"{os.devnull}/none",
 }
 """Variables that disable `refs/replace` and grafts.
 
-Any process that can write to the repository can add these; with them, git uses another object
-instead of the real one.
+Any process that can write to the repository can add replacements and grafts. They make git use
+another object instead of the real one.
 """
 
 ALONE = {
@@ -180,8 +180,8 @@ class GitCommand:
         """Yield variables with which git, or a program that calls git, runs none of the
         repository's programs.
 
-        Empty outside a repository. With `bare`, git reads neither the worktree's files nor
-        submodules. Blocks. Raises as `run` does.
+        The variables are empty outside a repository. With `bare`, git reads neither the worktree's
+        files nor submodules. Blocks. Raises as `run` does.
         """
         snapshot = self._snapshot(directory, folder)
         if snapshot is None:
@@ -227,7 +227,7 @@ class GitCommand:
         `folder`: the git directory for the files in `directory`, so that git does not search for
         it. `stdin`: bytes for git's stdin; `source`: the descriptor of a file instead. Raises
         `Failed` after the deadline (in seconds) or if the directory cannot be entered, and
-        `ProgramMissing`.
+        `ProgramMissing` if git is not installed.
         """
         call = _Call(directory, arguments, settings, variables, folder, stdin, source)
         return await asyncio.to_thread(self._call, call, deadline)

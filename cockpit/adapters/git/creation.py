@@ -2,7 +2,7 @@
 
 Each created worktree is locked with a reason, so that no other tool removes it. A note in git's
 files for the worktree (`.git/worktrees/NAME`) records the agent, the base, and whether the setup is
-done. The note is written last, so a worktree without a note is unfinished, and is completed.
+done. The note is written last, so a worktree without a note is unfinished; `ensure` completes it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class GitWorktrees:
         return common.parent if pointed else common
 
     async def foresee(self, repository: Path, directory: Path, branch: str, base: str) -> bool:
-        """Run all checks of `ensure` without creating anything."""
+        """Run the checks of `ensure`, create nothing, and return whether the branch exists."""
         await self._refuse_git_folder(repository, directory)
         await self._check_branch(repository, branch)
         if await self._occupied(directory):

@@ -1,7 +1,7 @@
 """Look up facts about a directory with git, without locks and without running any of the
 repository's programs.
 
-If this is impossible, the fact is unknown. Changes nothing.
+A fact that cannot be looked up in this way is unknown. Changes nothing.
 """
 
 from __future__ import annotations
@@ -159,9 +159,9 @@ class GitFactFinder:
         return True, tuple(safe_line(entry.decode("utf-8", "replace"), 500) for entry in entries)
 
     async def names_programs(self, directory: Path) -> bool:
-        """Return whether comparing changed files needs a filter that the repository defines.
+        """Return whether the repository's own configuration defines filters.
 
-        cockpit does not run such a filter, so the comparison would use different content.
+        cockpit does not run such a filter, so a comparison of files would use different content.
         """
         return bool(await repository_filters(self.command, directory))
 

@@ -21,7 +21,7 @@ LISTING = ("ls-files", "-v", "-z")
 
 
 def commands(listed: bytes, where: Path) -> Iterator[tuple[str, ...]]:
-    """Yield git arguments that make git check these files again.
+    """Yield the arguments of each git call that makes git check ignored files again.
 
     `listed` is git's output for `LISTING`. A file that is not checked out, as in a sparse checkout,
     stays ignored.

@@ -28,7 +28,7 @@ from cockpit.core.safetext import safe_line
 from cockpit.core.secret_file_names import is_secret_file
 
 TIPS = 500
-"""Maximum commits that the other machine is asked about."""
+"""Maximum number of commits that the other machine lists as known."""
 MOST_LISTED = 20
 MOST_LOOKED_AT = 20_000
 """Maximum files whose sizes are added up."""
@@ -46,7 +46,7 @@ class Leaving:
     branch: str | None
     head: str
     roots: tuple[str, ...]
-    """The first commits of its history, by which the other machine finds the same repository."""
+    """The root commits of HEAD's history; the other machine finds the same repository by them."""
     uncommitted: int
     """Number of files that differ from HEAD."""
     ignored: StaysBehind
@@ -54,12 +54,12 @@ class Leaving:
     unstored: StaysBehind
     """Empty folders, and files that are neither regular files nor links."""
     lfs: int
-    """Number of tracked files that Git LFS manages. Their content in the worktree is moved; other
-    versions are outside of the repository."""
+    """Number of tracked files that Git LFS manages. Their content in the worktree is moved, but not
+    their other versions, which are outside of the repository."""
 
 
 class LeavingWorktree:
-    """The worktree of one directory."""
+    """Describes and packs the worktree that contains a directory."""
 
     def __init__(self, git: Git, directory: Path) -> None:
         self._git = git
@@ -68,9 +68,9 @@ class LeavingWorktree:
         self._directory = directory
 
     async def describe(self) -> Leaving:
-        """Return the worktree's state.
+        """Return a description of the worktree for the user.
 
-        Raises `NotNow` or `Failed` if it cannot be moved in this state.
+        Raises `NotNow` or `Failed` if the worktree cannot be moved in its current state.
         """
         top, head = await self._checked()
         roots = await self._run(top, "rev-list", "--max-parents=0", "HEAD", deadline=60.0)
@@ -102,7 +102,7 @@ class LeavingWorktree:
         )
 
     async def state(self) -> WorktreeState:
-        """Return the exact state; writes only objects that git would store anyway."""
+        """Return the hashes of HEAD, index and files. Writes objects to git, and no references."""
         top, head = await self._checked()
         async with self._paths(top) as git_paths:
             return await self._state(git_paths, top, head)
@@ -112,8 +112,8 @@ class LeavingWorktree:
     ) -> Parcel:
         """Store the worktree's state as commits under a reference, and write the bundle.
 
-        `known` are commits that the other machine has; unknown ones are ignored. Raises `Failed` if
-        the bundle is larger than `most` bytes, or a file cannot be stored.
+        `known` are commits that the other machine has; those unknown here are ignored. Raises
+        `Failed` if the bundle is larger than `most` bytes, or a file cannot be stored.
         """
         top, head = await self._checked()
         async with self._paths(top) as git_paths:
@@ -304,7 +304,7 @@ class LeavingWorktree:
 async def same_files(
     raw_files: RawFiles, git_paths: GitPaths, tree: str, entries: dict[bytes, Entry]
 ) -> bool:
-    """Return whether the files are those of the tree."""
+    """Return whether the tree contains exactly these entries."""
     arguments = ("ls-tree", "-r", "-z", "--full-tree", tree)
     answer = await raw_files.run(git_paths, git_paths.folder, *arguments)
     return answer.ok and dict(tree_entries(answer.output)) == entries
@@ -315,7 +315,7 @@ def _is_secret(name: bytes) -> bool:
 
 
 def _unstored(top: Path, ignored: Sequence[bytes]) -> list[bytes]:
-    """Return what git never stores: empty folders, pipes, sockets and devices."""
+    """Return the names that git never stores: empty folders, pipes, sockets and devices."""
     root = os.fsencode(top)
     skipped = {b".git", OUR_FOLDER.rstrip(b"/"), *(name.rstrip(b"/") for name in ignored)}
     unstored: list[bytes] = []
@@ -342,7 +342,7 @@ def _is_special(path: bytes) -> bool:
 
 
 def _stays(top: Path, names: Sequence[bytes]) -> StaysBehind:
-    """Add up the files that are not sent."""
+    """Return the first names, the number and the total size of the files that are not sent."""
     size, left = 0, MOST_LOOKED_AT
     for name in names:
         path = top / os.fsdecode(name.rstrip(b"/"))

@@ -24,7 +24,8 @@ from cockpit.core.errors import CockpitError
 from cockpit.ports.worktrees import Made, Tree
 
 DOCUMENTS_FOLDER = ".cockpit"
-"""The folder of cockpit's own documents, which cockpit has copied."""
+"""The folder of cockpit's own documents. It is not listed as ignored, because cockpit keeps copies
+of the documents."""
 GITLINK = b"160000 "
 
 
@@ -241,8 +242,8 @@ def _kept_modules(top: Path) -> list[Path]:
 def _examined(tree: Tree, links: list[str]) -> Tree:
     inner = [name for name in links if (tree.directory / name / ".git").exists()]
     inner += [str(path.relative_to(tree.directory)) for path in _repositories(tree.directory)]
-    kept = tuple(one for one in tree.ignored if not _same_elsewhere(tree, one))
-    size = sum(_size(tree.directory / one) for one in kept)
+    kept = tuple(name for name in tree.ignored if not _same_elsewhere(tree, name))
+    size = sum(_size(tree.directory / name) for name in kept)
     return replace(tree, inner=tuple(dict.fromkeys(inner)), ignored=kept, ignored_bytes=size)
 
 

@@ -71,8 +71,8 @@ class OwnObjects:
     """The objects that would be lost with a worktree's `.git/worktrees/NAME`."""
 
     commits: tuple[str, ...] = ()
-    """Commits that are not ancestors of the others; a reference to these keeps their ancestors
-    too."""
+    """The lost commits that are not ancestors of other lost commits. References to them keep the
+    ancestors too."""
     count: int = 0
     """The number of lost commits, including ancestors."""
     objects: tuple[tuple[str, str], ...] = ()
@@ -97,7 +97,8 @@ class GitOwnState:
             raise Failed(
                 f"Cannot read git's files for the worktree {safe_line(str(tree.directory))}",
                 f"{safe_line(os.fsdecode(error.filename or folder))}: {error.strerror}",
-                "They may be the only references to some commits, so nothing was removed.",
+                "Nothing was removed, because the files may be the only references to some commits."
+                " Make them readable, then try again.",
             ) from error
 
     async def only_there(self, tree: Tree, folder: Path, state: OwnState) -> OwnObjects:
@@ -181,7 +182,7 @@ class GitOwnState:
             "Nothing was removed. Check the repository: git fsck",
         )
 
-    # Keeping
+    # Saving
 
     async def entries(
         self, git_paths: GitPaths, state: OwnState, only: OwnObjects
@@ -212,7 +213,9 @@ class GitOwnState:
         answer = await self._bytes.run(git_paths, git_paths.folder, *arguments, stdin=content)
         if not answer.ok:
             raise Failed(
-                "Cannot save git's files for the worktree", answer.error, "Nothing was removed."
+                "Cannot save git's files for the worktree",
+                answer.error,
+                "Nothing was removed. Check the repository: git fsck",
             )
         return answer.line
 
@@ -226,12 +229,16 @@ class GitOwnState:
         )
         entries = list(staged(listed.output))
         if not listed.ok or not any(stage for _, _, stage, _ in entries):
-            raise Failed("Cannot save the staged files", written.error, "Nothing was removed.")
+            raise Failed(
+                "Cannot save the staged files",
+                written.error,
+                "Nothing was removed. Check the repository: git fsck",
+            )
         plain = {name: entry for name, _, stage, entry in entries if not stage}
         trees = []
         for number, side in enumerate(SIDES):
-            if of_it := {name: entry for name, _, stage, entry in entries if stage == number > 0}:
-                tree = await self._bytes.tree(git_paths, of_it, below=plain)
+            if files := {name: entry for name, _, stage, entry in entries if stage == number > 0}:
+                tree = await self._bytes.tree(git_paths, files, below=plain)
                 trees.append((tree, f"Staged in a conflict, {side},"))
         return trees
 
@@ -278,6 +285,6 @@ def _paths(folder: Path) -> Iterator[Path]:
         if path.is_dir() and not path.is_symlink():
             if name in FOLDERS:
                 for inside, _, names in os.walk(path, onerror=fail):
-                    yield from (Path(inside) / one for one in sorted(names))
+                    yield from (Path(inside) / file for file in sorted(names))
         elif name not in POINTERS and not name.startswith(NOT_READ):
             yield path

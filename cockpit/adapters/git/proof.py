@@ -39,7 +39,7 @@ BLOCK = 1 << 20
 
 @dataclass(slots=True)
 class _ReadBack:
-    """The result of reading objects back."""
+    """The hashes of the objects that could not be read back."""
 
     missing: list[str] = field(default_factory=list)
     damaged: str | None = None
@@ -69,7 +69,8 @@ class GitProof:
         try:
             into = await asyncio.to_thread(_paths_into, common, to_remove)
         except (OSError, ValueError) as error:
-            raise _not_saved(tree, f"cockpit cannot read its objects: {error}", "") from error
+            why = f"cockpit cannot read its objects: {error}"
+            raise _not_saved(tree, why, _repair_step(tree)) from error
         if into:
             raise _not_saved(
                 tree,
@@ -207,7 +208,10 @@ def _is_whole(output: IO[bytes], name: str, kind: bytes, size: int) -> bool:
 
 
 def object_digest(name: str, kind: bytes, size: int) -> hashlib._Hash:
-    """Return a hash object for the content; the length of `name` selects the algorithm."""
+    """Return a hash object that has read git's header; the caller adds the content.
+
+    The length of `name` selects the algorithm.
+    """
     head = b"%s %d\0" % (kind, size)
     return hashlib.sha256(head) if len(name) == 64 else hashlib.sha1(head, usedforsecurity=False)
 
@@ -236,7 +240,7 @@ def _paths_into(common: Path, to_remove: list[Path]) -> str | None:
     links += _links(common / "refs") if (common / "refs").is_dir() else []
     links += _links(common / "objects")
     stores = list(_alternates(common / "objects"))
-    return next((str(one) for one in (*links, *stores) if inside(one)), None)
+    return next((str(path) for path in (*links, *stores) if inside(path)), None)
 
 
 def _links(top: Path) -> Iterator[Path]:

@@ -285,7 +285,7 @@ class GitPush:
 
 
 def by_hand(arguments: Sequence[str], directory: Path | None = None) -> str:
-    """Return the command, quoted for a shell."""
+    """Return the hint to run this command manually, quoted for a shell."""
     place = f"cd {shlex.quote(str(directory))} && " if directory else ""
     return safe_line(f"{BY_HAND}{place}{shlex.join(arguments)}", 1000)
 
@@ -309,7 +309,7 @@ def _executable_hook(folders: Sequence[Path]) -> Path | None:
 
 
 def _reason(answer: GitAnswer) -> str:
-    """Return git's last error line, and git's line about the reference."""
+    """Return git's lines about rejected references, and git's error, as one line."""
     lines = os.fsdecode(answer.output).split("\n")
     refused = [line for line in lines if line.startswith("!")]
     return safe_line(" ".join([*refused, answer.error]), 400)

@@ -41,7 +41,7 @@ Entry = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class GitPaths:
-    """The folder and the index that git uses while a worktree is saved."""
+    """The git directory and the index that git uses while a worktree is saved."""
 
     folder: Path
     """The worktree's git directory, `.git/worktrees/NAME`."""
@@ -185,7 +185,11 @@ class RawFiles:
 
     def _require_ok(self, answer: GitAnswer) -> GitAnswer:
         if not answer.ok:
-            raise Failed("Cannot save all files", answer.error, "Nothing was removed.")
+            raise Failed(
+                "Cannot save all files",
+                answer.error,
+                "Nothing was removed. Check the repository: git fsck",
+            )
         return answer
 
     async def run(
@@ -228,7 +232,7 @@ def tree_entries(listed: bytes) -> Iterator[tuple[bytes, Entry]]:
 
 
 def quoted(path: bytes) -> bytes:
-    """Quote a path for git's input with one path per line; it may contain any bytes."""
+    """Quote a path for git's input with one path per line. The path may contain any bytes."""
     plain = b"".join(
         bytes((byte,)) if 32 <= byte < 127 and byte not in b'"\\' else b"\\%03o" % byte
         for byte in path

@@ -175,7 +175,7 @@ class GitRemoval:
             raise Failed(
                 f"{safe_line(str(tree.directory))} was not removed",
                 f"Cannot write to {safe_line(str(git_paths.folder))}: {error.strerror}",
-                "Nothing was changed.",
+                "Nothing was changed. Make the folder writable, then try again.",
             ) from error
 
     async def _prove_saved(

@@ -187,8 +187,8 @@ def _make_folders(top: int, names: list[bytes]) -> None:
 
 
 def _write(top: int, blobs: list[_Blob], output: bytes) -> None:
-    """Write each file from the output of `cat-file --batch`. Raises `Failed` for a file that git
-    lacks.
+    """Write each file from the output of `cat-file --batch`. Raises `Failed` for a missing or
+    damaged object.
     """
     at = 0
     for blob in blobs:

@@ -139,7 +139,7 @@ class WorktreeSaver:
         answer = require_ok(
             tree, await self._raw_files.run(git_paths, git_paths.folder, *arguments)
         )
-        listed = [one for one in staged(answer.output) if one[2] == 0]
+        listed = [line for line in staged(answer.output) if line[2] == 0]
         there = {*content.entries, *content.nested}
 
         def is_folder(name: bytes) -> bool:
@@ -186,7 +186,7 @@ class WorktreeSaver:
         raise Failed(
             f"Cannot save {safe_line(str(tree.directory))}",
             answer.error,
-            "Nothing was removed.",
+            "Nothing was removed. Check that the repository is writable.",
         )
 
 
@@ -196,6 +196,6 @@ def require_ok(tree: Tree, answer: GitAnswer) -> GitAnswer:
         raise Failed(
             f"Cannot save {safe_line(str(tree.directory))}",
             answer.error,
-            "Nothing was removed.",
+            "Nothing was removed. Check the repository: git fsck",
         )
     return answer

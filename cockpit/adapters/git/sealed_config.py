@@ -58,7 +58,8 @@ class Snapshot:
 
     @property
     def whole(self) -> bool:
-        """Whether all of the repository's settings are from its own two files."""
+        """Whether the repository's settings are all from its two configuration files, without
+        includes."""
         return not any(
             setting.section in (b"include", b"includeif")
             for setting in self.settings

@@ -1,4 +1,4 @@
-"""Ask git which commits are a session's, and which of them are pushed."""
+"""Correct the recorded commits of a session with git, and mark the pushed ones."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from cockpit.ports.worktrees import GitFacts, Worktrees
 
 
 async def with_commits(git: Worktrees, directory: Path, state: GitFacts, facts: Facts) -> Facts:
-    """Return the facts with the session's commits as git has them.
+    """Return the facts with the session's commits corrected from git's history.
 
-    `state` must have the commits since the session began.
+    Unchanged if git has none of the recorded commits. `state` must have the commits since the
+    session began.
     """
     recorded = facts.commits
     if not any([await git.known(directory, made.hash) for made in recorded]) and recorded:

@@ -25,7 +25,7 @@ def points_to(directory: Path, folder: Path) -> bool:
 
 
 def move_back(moved: Path, directory: Path) -> None:
-    """Rename the folder back. Raises `Failed`."""
+    """Rename the folder `moved` to `directory` again. Raises `Failed`."""
     try:
         moved.rename(directory)
     except OSError as error:
@@ -49,7 +49,7 @@ def unregister(folder: Path) -> None:
         for name in ("locked", "gitdir"):
             (folder / name).unlink(missing_ok=True)
         shutil.rmtree(folder)
-        with suppress(OSError):  # the folder now belongs to another worktree
+        with suppress(OSError):  # the repository has other worktrees
             folder.parent.rmdir()
     except OSError as error:
         raise Failed(
