@@ -81,12 +81,12 @@ def tmux_starts(above: Sequence[Ancestor]) -> Iterator[TmuxStart]:
 
     Stops at the current process.
     """
-    for below, one in pairwise(above):
-        if one.process.pid == os.getpid():
+    for child, parent in pairwise(above):
+        if parent.process.pid == os.getpid():
             return
-        argv = one.arguments
+        argv = parent.arguments
         if not argv or Path(argv[0]).name != "tmux":
             continue
         options = dict(reversed([pair for pair in pairwise(argv) if pair[0] in ("-S", "-f")]))
         if "-S" in options:
-            yield TmuxStart(below, options["-S"], options.get("-f", ""))
+            yield TmuxStart(child, options["-S"], options.get("-f", ""))

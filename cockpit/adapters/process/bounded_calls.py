@@ -140,7 +140,7 @@ class _Job:
 
 
 class _Batch:
-    """Jobs that one thread runs in order, until it is abandoned."""
+    """Jobs that one thread runs in order, until the thread is abandoned."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop, jobs: Sequence[_Job]) -> None:
         self._loop = loop
@@ -152,7 +152,7 @@ class _Batch:
         self.over = False
 
     def run(self) -> None:
-        """Run the jobs, on the thread."""
+        """Run the jobs. Called on the worker's thread."""
         for place, job in enumerate(self._jobs):
             with self._lock:
                 if self._given_up:

@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 MOST = 64
 LAST_SECONDS = 3.0
-"""Seconds to wait for running calls when the loop closes: one may be writing a document."""
+"""Seconds to wait for running calls when the loop closes: a call may be writing a document."""
 
 
 class DaemonThreads(ThreadPoolExecutor):
@@ -33,7 +33,7 @@ class DaemonThreads(ThreadPoolExecutor):
         self._closed = False
 
     def submit(self, call: Callable[..., T], /, *args: Any, **more: Any) -> Future[T]:
-        """Run the call on an idle thread, or on a new one."""
+        """Run the call on an idle or new thread, or after others if all threads are busy."""
         task = _Task(lambda: call(*args, **more))
         with self._guard:
             if self._closed:

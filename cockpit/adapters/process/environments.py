@@ -22,7 +22,7 @@ class Environments:
         self._folder = folder
 
     def keep(self, agent: AgentName, table: Mapping[str, str]) -> None:
-        """Write an agent's environment, replacing an older file. Raises `OSError`."""
+        """Write an agent's environment; remove the file if it is empty. Raises `OSError`."""
         if not table:
             self.forget(agent)
         elif table != self.recall(agent):

@@ -1,4 +1,4 @@
-"""Read how many cores this machine has, and how busy it is."""
+"""Read this machine's number of cores, load and free memory."""
 
 from __future__ import annotations
 

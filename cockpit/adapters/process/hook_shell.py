@@ -79,7 +79,7 @@ class ShellHooks:
         self._environment = environment
         self._running = running
         """A folder with one empty file per `COCKPIT_RUN` in use, so that a restarted supervisor
-        knows them."""
+        finds the processes."""
         self._kind = mark
         """Prefix of a hook's `COCKPIT_RUN`. Processes with the prefix `hook` have the user's
         rights, others do not."""
@@ -311,13 +311,13 @@ def _not_started(error: OSError, directory: Path) -> str:
         return "the program does not exist"
     if isinstance(error, PermissionError):
         return "the program is not executable"
-    return f"cockpit could not start it: {error.strerror or error}"
+    return f"cockpit could not start the program: {error.strerror or error}"
 
 
 def keep_output(path: Path, run: ShellRun, clean: Mapping[str, str]) -> None:
-    """Write a hook's output to its file, with mode 0600, replacing the last output.
+    """Write a hook's output to its file, with mode 0600, replacing the previous output.
 
-    `clean`: the texts by heading, without secrets. A disk error loses only this file.
+    `clean`: the texts by heading, without secrets. Errors of the disk are ignored.
     """
     with suppress(OSError):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -58,7 +58,7 @@ class LaunchOrders:
         return [sys.executable, "-I", "-S", str(LAUNCHER), *keep, str(path)]
 
     def sweep(self, *, older_than: float = 0.0) -> None:
-        """Remove launch files that are older than `older_than` seconds."""
+        """Remove launch, prompt and temporary files that are older than `older_than` seconds."""
         youngest = time.time() - older_than
         for pattern in ("*.order", "prompt-*.md", ".*.tmp"):
             for path in self.folder.glob(pattern):
@@ -146,7 +146,7 @@ def _bytes(prompt: str) -> bytes:
 
 
 def _is_secret(launch: Launch) -> bool:
-    # Imported here: the screen and the terminals' clients use this module, and start no agents.
+    # Imported here, because the screen and the terminals' clients need only the rest of the module.
     from cockpit.core.redaction import Redactor, secret_values
 
     return bool(Redactor(secret_values(launch.environment)).findings(launch.prompt or ""))

@@ -50,7 +50,7 @@ def read_order(path: str, keep: bool) -> list[bytes]:
 def change_directory(directory: bytes) -> None:
     """Change to the directory.
 
-    Raises `Refused` if the resulting path differs, as it does after a link.
+    Raises `Refused` if the resulting path differs, for example because of a symbolic link.
     """
     try:
         os.chdir(directory)
@@ -58,7 +58,7 @@ def change_directory(directory: bytes) -> None:
         raise Refused(
             REFUSED, f"cannot enter the directory {shown(directory)}: {error.strerror}"
         ) from None
-    here = os.getcwdb()  # noqa: PTH109  bytes, as they were ordered
+    here = os.getcwdb()  # noqa: PTH109  bytes, like `directory`
     if here != directory:
         raise Refused(REFUSED, f"{shown(directory)} leads to another directory, {shown(here)}")
 

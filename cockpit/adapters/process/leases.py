@@ -66,10 +66,10 @@ def _named_in(mark: Path, folder: Path) -> Path | None:
 
 
 def holder(lease: Path, *, shared: bool = False) -> Holder | None:
-    """Return the holder that prevents an exclusive lock, or a shared lock; None if the lease is
-    free.
+    """Return the holder that prevents an exclusive lock; None if the lease is free.
 
-    A lease that cannot be checked is reported as free; the kernel decides when it is locked.
+    With `shared`, the holder that prevents a shared lock. A lease that cannot be checked is
+    reported as free; the launcher fails if it then cannot lock the lease.
     """
     try:
         handle = os.open(lease, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -87,8 +87,8 @@ def holder(lease: Path, *, shared: bool = False) -> Holder | None:
 
 
 def _other_holders(handle: int) -> tuple[int, ...]:
-    found, me = os.fstat(handle), os.getpid()
-    return tuple(pid for pid in keepers(found.st_dev, found.st_ino) if pid != me)
+    status, me = os.fstat(handle), os.getpid()
+    return tuple(pid for pid in keepers(status.st_dev, status.st_ino) if pid != me)
 
 
 def _read(raw: bytes) -> Holder:

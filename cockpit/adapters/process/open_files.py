@@ -35,9 +35,8 @@ def open_paths(pid: int) -> Iterator[Path]:
 def lock_holders(files: Iterable[os.stat_result]) -> Mapping[int, int]:
     """Return the pids of the processes that hold a `flock` on these files, by the file's inode.
 
-    The kernel's list has the file system's device, which is not that of the file on every file
-    system, so the caller's files are found by their inodes, and the process must have the file
-    open.
+    On some file systems, the device in the kernel's list differs from the file's. So locks are
+    matched by inode, and a process counts only if it has the file open.
     """
     by_inode = {file.st_ino: file for file in files}
     holders: dict[int, int] = {}

@@ -28,7 +28,8 @@ MEMORY, ENVIRONMENT_END = 20, 48
 EXEC_TRIES, EXEC_PAUSE = 50, 0.001
 """Number of attempts, and seconds between them, to read a process that is replacing its program."""
 EMPTY_TRIES = 4
-"""Readings after which an environment is empty: it also looks so while a program is replaced."""
+"""Number of empty readings after which an environment counts as empty. An environment also reads as
+empty while a program is replaced."""
 
 _Found = TypeVar("_Found")
 
@@ -228,7 +229,7 @@ def _writes(pid: int, number: str) -> bool:
 
 
 def keepers(device: int, inode: int) -> list[int]:
-    """Return the visible processes that have this file open."""
+    """Return the sorted pids of the processes that have this file open, as far as visible."""
     return sorted(pid for pid in pids() if (device, inode) in _open_files(pid))
 
 

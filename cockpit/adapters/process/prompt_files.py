@@ -54,7 +54,7 @@ class KeptPrompts:
             return None
 
     def taken(self, owner: str, files: Iterable[str]) -> None:
-        """Remove those of the files that belong to `owner`, after the CLI has read them."""
+        """Remove files in the owner's folder that the CLI has read; other paths are ignored."""
         folder = self.folder_of(owner)
         for file in map(Path, files):
             if file.parent == folder.absolute():
@@ -91,7 +91,7 @@ class KeptPrompts:
             _remove(self.folder_of(owner))
 
     def sweep(self, owners: Collection[str]) -> None:
-        """Remove the files of all other owners."""
+        """Remove the files of every owner that is not in `owners`."""
         with suppress(OSError):
             for folder in list(self._folder.iterdir()):
                 if folder.name not in owners:
@@ -99,7 +99,7 @@ class KeptPrompts:
 
 
 def make_private_folder(folder: Path) -> None:
-    """Create a folder and its parent, 0700 each. Raises `OSError`."""
+    """Create a folder and its parent with mode 0700. Raises `OSError`."""
     for path in (folder.parent, folder):
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
 

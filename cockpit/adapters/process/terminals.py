@@ -23,7 +23,7 @@ screen; shows the cursor. Each part does nothing in a terminal that is not in th
 
 
 class OpenTerminal:
-    """An open terminal. The device is closed when its last other process closes it."""
+    """An open terminal. Errors while writing to it are ignored."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor: int | None = descriptor

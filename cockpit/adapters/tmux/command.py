@@ -124,7 +124,9 @@ class TmuxCommand:
             or "no sessions" in message
         ):
             return NoSession("The tmux server has no cockpit session", detail)
-        return Failed("tmux refused", f"{command}: {detail}", hint="To check tmux: cockpit doctor")
+        return Failed(
+            "tmux refused a command", f"{command}: {detail}", hint="To check tmux: cockpit doctor"
+        )
 
 
 def literal(word: str) -> str:

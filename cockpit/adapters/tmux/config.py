@@ -116,9 +116,9 @@ is killed while a terminal shows it. `status-interval 0`: an idle status line se
 mouse menus are unbound because they offer to kill a pane. `DoubleClick1Pane`: by default, a program
 that uses the mouse gets the second press twice, and waits for a missing release.
 `aggressive-resize`: a terminal resizes only the window that it shows, so that two users do not
-resize each other's agents. `status`: only an agent's pane has the line, which names the key that
-goes back; the screen has all rows. It is set before a window is selected, so that no pane is
-resized twice; the hook sets it where tmux selects the next window, after one was closed.
+resize each other's agents. `status`: only an agent's pane has a status line, which names the key
+that goes back. cockpit sets `status` before it selects a window, so that no pane is resized twice.
+The hook sets `status` when tmux selects the next window after a window was closed.
 """
 
 

@@ -57,7 +57,7 @@ class Lifecycle:
         ).stdout  # fmt: skip
 
     def respawn(self, pane: PaneId, argv: Command, *then: Command) -> list[str]:
-        """Run a program in a pane whose last program has ended; return the output of `then`."""
+        """Run a program in a pane whose previous program has ended; return the output of `then`."""
         return self._pane(pane).cmd("respawn-pane", "--", *argv, *_chained(then)).stdout
 
     def kill_pane(self, pane: PaneId) -> None:

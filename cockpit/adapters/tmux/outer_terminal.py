@@ -30,17 +30,20 @@ def client_terminal(environment: Mapping[str, str]) -> dict[str, str]:
 @cache
 def _known_name(name: str) -> str:
     # Cached, because curses keeps the first terminal that it was set up with.
-    for each in (name, *LIKE_MOST):
+    for terminal in (name, *LIKE_MOST):
         try:
-            curses.setupterm(each, 1)
+            curses.setupterm(terminal, 1)
         except curses.error:
             continue
-        return each
+        return terminal
     return name
 
 
 def is_kept(key: str, environment: Mapping[str, str]) -> bool:
-    """Return whether a tmux around this terminal binds this key, and therefore keeps it."""
+    """Return whether the user's own tmux around this terminal handles this key itself.
+
+    The key is then a prefix or bound in the root key table. False if that tmux does not answer.
+    """
     socket = environment.get("TMUX", "").rsplit(",", 2)[0]
     if not socket:
         return False

@@ -169,7 +169,7 @@ class Tmux:
         )
 
     async def paste(self, pane: PaneId, text: str) -> None:
-        """Paste a text, after leaving scroll-back. Raises `PaneGone` for a dead pane, because
+        """Leave scroll-back, then paste the text. Raises `PaneGone` for a dead pane, because
         pasting into it crashes tmux <= 3.4 and ends every agent.
         """
         check_pane(pane)
@@ -219,8 +219,8 @@ class Tmux:
         )
 
     async def close(self, pane: PaneId) -> None:
-        """Close a pane. Raises `PaneOccupied` while its process is running, which would only get a
-        hangup."""
+        """Close a pane. Raises `PaneOccupied` while its process is running, because tmux would
+        only send the process a hangup."""
         check_pane(pane)
         try:
             await self._wait_until_free(pane)
@@ -302,7 +302,7 @@ def _about_a_pane() -> Iterator[None]:
 
 
 def prepared(launch: Launch) -> Launch:
-    """Return the launch with the variables that describe the terminal."""
+    """Return the launch with a pane's `TERM` and `COLORTERM`, without the caller's `TMUX`."""
     inside = {"TERM": terminal_name(), "COLORTERM": "truecolor"}
     kept = {n: v for n, v in launch.environment.items() if n not in ("TMUX", "TMUX_PANE")}
     return replace(launch, environment={**kept, **inside})
@@ -324,7 +324,7 @@ def parsed(line: str) -> Pane:
             title=title,
         )
     except ValueError:
-        raise PanesSilent("Unexpected answer of tmux", f"{line!a:.200}") from None
+        raise PanesSilent("Unexpected answer from tmux", f"{line!a:.200}") from None
 
 
 def _check_label(label: str) -> None:

@@ -18,7 +18,7 @@ from cockpit.core.errors import CockpitError
 KEYS_OPTION = "@cockpit_return_keys"
 """Global option: tmux's names of the keys that are bound now, separated by spaces."""
 SPOKEN_OPTION = "@cockpit_return_key"
-"""Global option: the first of these keys as printed on a keyboard, for the status line."""
+"""Global option: the first of the bound keys as printed on a keyboard, for the status line."""
 MOST_BYTES = 1000
 
 _BACK = f"""\
@@ -53,7 +53,7 @@ def tmux_name(key: str) -> str:
 
 
 def key_label(name: str) -> str:
-    """Return a key that tmux names as printed on a keyboard: `C-F12` is `Ctrl-F12`."""
+    """Convert tmux's name of a key to the name on a keyboard: `C-F12` to `Ctrl-F12`."""
     *held, last = name.split("-")
     words = dict(_MODIFIERS.values())
     is_letter_with_ctrl = len(last) == 1 and held == ["C"]

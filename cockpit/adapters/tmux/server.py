@@ -43,8 +43,8 @@ NEW_SESSION = (
     ["new-session", "-d", "-s", SESSION, "-n", SESSION, "--", "true"],
     ["set-option", "-p", "-t", f"={SESSION}:{HOME_WINDOW}", HOME_OPTION, EMPTY],
 )
-"""The commands that create the session with its home window, whose process has ended until the
-screen is opened."""
+"""The commands that create the session and its home window. The window's placeholder process exits
+at once."""
 
 
 class TmuxServer:
@@ -92,8 +92,8 @@ class TmuxServer:
     async def lifecycle(self) -> Lifecycle:
         """Return the `Lifecycle` of this server; loads it at the first call.
 
-        Raises `Hindered` if it cannot be loaded, for example after cockpit was removed or updated
-        while the supervisor is running.
+        Raises `Hindered` if libtmux cannot be loaded, for example after cockpit was removed or
+        updated while the supervisor is running.
         """
         async with self._loading:
             if self._lifecycle is None:
@@ -130,7 +130,7 @@ class TmuxServer:
             text = bindings(keys, " ".join(bound).split() or ["F12", "C-F12"])
             await self.ask(["source-file", "-"], stdin=text.encode())
         except ServerGone:
-            return  # a server that starts later has the keys from its start
+            return  # a server that starts later reads the stored keys
 
     async def collect(self, server: int | None = None) -> None:
         """Make the server reap ended children: tmux up to 3.5 misses up to 65% of them."""

@@ -98,7 +98,7 @@ class TmuxViews:
                 )
                 break
             except PaneOccupied:
-                # tmux has not noticed the end of the last process, or another client was first.
+                # tmux has not noticed the end of the previous process, or another client was first.
                 if time.monotonic() > end:
                     raise
                 await asyncio.sleep(0.01)
@@ -134,8 +134,9 @@ class TmuxViews:
             )
 
     async def allow_passthrough(self) -> None:
-        """Allow the screen in the home window to send sequences that tmux does not know to the
-        terminals. Agents' panes are not allowed to. Raises `PaneGone`.
+        """Make tmux pass unknown sequences from the home window's screen to the terminals.
+
+        tmux still drops such sequences from agents' panes. Raises `PaneGone`.
         """
         home, _ = await self.home()
         option = ["set-option", "-p", "-t", home, "allow-passthrough"]
@@ -199,9 +200,9 @@ class TmuxViews:
         await self.tmux.server.ask(
             # Before the pane is shown, or it would be resized twice.
             ["set-option", "-t", session, "status", "on"],
-            # This makes it the current window, which gets the terminal's size...
+            # Makes the window the terminal's current window.
             ["switch-client", "-c", client, "-t", target],
-            # ...after tmux has computed sizes again, which this triggers.
+            # Makes tmux compute sizes again, so that the window gets the terminal's size.
             ["select-window", "-t", target],
         )
 
@@ -224,8 +225,8 @@ class TmuxViews:
     async def detach(self, line: str = "") -> None:
         """Detach the terminal that `show` would use, which then shows a line of text.
 
-        Raises `NotNow` if there is none. Without a command for the client, tmux would print
-        `[exited]` below the user's prompt.
+        Raises `NotNow` if no terminal shows the home window. Without a command for the client, tmux
+        would print `[exited]` below the user's prompt.
         """
         import shlex
 
@@ -259,10 +260,10 @@ class TmuxViews:
         """Return whether an attached terminal is connected over SSH; None if none is attached, or
         if an earlier version attached all of them."""
         try:
-            found = await self.tmux.server.ask(["list-clients", "-F", f"#{{{OVER_SSH_OPTION}}}"])
+            values = await self.tmux.server.ask(["list-clients", "-F", f"#{{{OVER_SSH_OPTION}}}"])
         except (ServerGone, NoSession):
             return None
-        return "yes" in found if {"yes", "no"} & set(found) else None
+        return "yes" in values if {"yes", "no"} & set(values) else None
 
     async def _has_screen(self) -> bool:
         """Return whether a screen was ever opened in the home window, even if it has ended."""
@@ -284,7 +285,7 @@ class TmuxViews:
             )
         except (ServerGone, NoSession):
             return []
-        # A session's id begins with $. A server of an earlier version has no such option.
+        # A session's id begins with $. A server of an earlier version has no `KEYS_OPTION`.
         for session in (line for line in lines if line.startswith("$")):
             with suppress(Failed):
                 await self.tmux.server.ask(["kill-session", "-t", session])
@@ -353,7 +354,7 @@ class TmuxViews:
 
 
 def _screen_options(home: str, launch: Launch) -> list[list[str]]:
-    """Return the commands that store which terminal a screen was opened for."""
+    """Return the commands that store the properties of the terminal for a new screen."""
     asked = launch.environment
     kept = {SHOWN_OPTION: shows(asked), WISHES_OPTION: wishes(asked)}
     return [["set-option", "-p", "-t", home, name, value] for name, value in kept.items()]
