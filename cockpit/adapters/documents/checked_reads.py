@@ -1,4 +1,4 @@
-"""Read handoff documents that a user or an agent named, or that others can write to.
+"""Read handoff documents that a user or an agent named, or that other programs can write.
 
 A file is checked before it is opened, because opening a device can have an effect, and again
 through its descriptor. All functions do blocking disk I/O.
@@ -84,7 +84,7 @@ def read_sealed(path: Path, shown: Path | None = None) -> str:
 
 def refusal_reason(entry: os.stat_result) -> str | None:
     """Return why cockpit does not read a file; None for a regular file of this user with
-    one link."""
+    one link and at most `LARGEST` bytes."""
     if stat.S_ISLNK(entry.st_mode):
         return "It is a symbolic link, not a regular file."
     if not stat.S_ISREG(entry.st_mode):

@@ -24,7 +24,10 @@ class CompactionDocuments:
         self._folder = folder.absolute()
 
     def keep(self, session: str, at: float, text: str) -> Path:
-        """Write a document durably; `at` is in Unix seconds. Raises `OSError`."""
+        """Write a document durably, and delete the session's oldest ones beyond `KEPT`.
+
+        `at` is in Unix seconds. Raises `Failed` for an invalid session id, and `OSError`.
+        """
         if not SESSION_PATTERN.fullmatch(session):
             raise Failed(f"{session!a} is not a session id")
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -39,9 +39,9 @@ def render(text: str, template: Path) -> str:
     """Return a composed document in the user's layout; the front matter stays unchanged.
 
     A template gets each section under its title in lower case with underscores (`goal`,
-    `current_task`, …; `None.` if there is none), `sections` (title to text), `others`, and `front`
-    (the front matter). `goal` is the request itself; `goal_section` is the request as a quote.
-    Raises `BadConfig`.
+    `current_task`, …; `None.` if there is none), `sections` (title to text), `others` (the same
+    for other titles), and `front` (the front matter). `goal` is the request itself; `goal_section`
+    is the request as a quote. Raises `BadConfig`.
     """
     document = read(text)
     body = plain(_rendered(_source(template), document, template)).strip("\n")

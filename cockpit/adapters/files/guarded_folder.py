@@ -120,7 +120,7 @@ def sweep(folder: int) -> None:
 def _move_into_place(folder: int, temporary: str, name: str, *, replace: bool) -> None:
     """Move a file into place.
 
-    Without `replace`, uses a hard link, because a rename cannot fail if the name exists.
+    Without `replace`, uses a hard link, because a rename would replace an existing file.
     """
     if replace:
         os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)
@@ -147,7 +147,7 @@ def _step(at: int, part: str, folder: Path, *, make: bool) -> int:
     with suppress(FileExistsError):
         os.mkdir(part, 0o700, dir_fd=at)
     made = _enter(at, part, folder)
-    # Restore the mode against the umask.
+    # The umask may have cleared bits of the mode.
     if USES_LINUX:
         Path(f"/proc/self/fd/{made}").chmod(0o700)  # `fchmod` refuses a descriptor of O_PATH
     else:

@@ -1,7 +1,7 @@
 """Watch folders with inotify.
 
 Only Linux has inotify, and the number of a user's watches is limited. If inotify cannot be used,
-`FolderWatch` raises `OSError`, and the caller polls, four times a second.
+`FolderWatch` raises `OSError`, and the caller polls instead.
 
 asyncinotify reports a rename after 0.34 ms (median; p95 0.5), and an idle process does not wake up.
 watchfiles took 55 ms (p95 104) with 20 wakeups a second, or 2.5 ms (p95 15) with 820, because it

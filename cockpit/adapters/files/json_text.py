@@ -50,7 +50,7 @@ def parsed(text: str) -> dict[str, Any]:
 
 
 def with_item(text: str, keys: Sequence[str], item: object) -> str:
-    """Append an item to the list at `keys`; missing objects and the list are created.
+    """Return the text with an item appended to the list at `keys`; creates missing parts.
 
     Raises `Unsuitable` if the text is not a JSON object, or if `keys` lead to a value of another
     type.
@@ -73,7 +73,7 @@ def with_item(text: str, keys: Sequence[str], item: object) -> str:
 
 
 def without(text: str, path: KeyPath) -> str:
-    """Remove the value at `path`, which exists, with its key and its comma."""
+    """Return the text without the value at `path`, its key and its comma. The value must exist."""
     container = _outermost(text)
     for key in path[:-1]:
         inner = _child(container, key)

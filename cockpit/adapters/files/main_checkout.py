@@ -12,7 +12,10 @@ _LARGEST_POINTER = 8192
 
 
 def main_checkout(directory: Path) -> Path | None:
-    """Return the root of the main checkout of `directory`, which may be in a worktree."""
+    """Return the root of the main checkout of `directory`, which may be in a worktree.
+
+    None outside a repository.
+    """
     for folder in (directory, *directory.parents):
         marker = folder / ".git"
         if marker.is_dir():

@@ -1,8 +1,8 @@
 """Notify when a file directly in a folder was written, replaced, removed or created.
 
-If the folder does not exist yet, its nearest parent is watched until it does. Without inotify, the
-folder is polled every two seconds. Calls do not say which file changed; the caller reads the
-folder, and may find no change.
+If the folder does not exist yet, its nearest parent is watched until the folder is created. Without
+inotify, the folder is polled every two seconds. Calls do not say which file changed; the caller
+reads the folder, and may find no change.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def watch_entries(
     """Run `call` on the running event loop when an entry may have changed; return a function that
     ends the watch.
 
-    With `open_files`, also at each write to a file that stays open, which can be often.
+    With `open_files`, also runs `call` at each write to an open file, which can be often.
     """
     try:
         return _by_inotify(folder, call, _ENTRIES | (MODIFIED if open_files else 0))

@@ -38,7 +38,7 @@ def _by_inotify(folder: Path, call: Callable[[], None]) -> Callable[[], None]:
 
     def is_of_interest(event: Event) -> bool:
         if event.lost or (event.watch == root and event.mask & IS_FOLDER):
-            # Files that appeared in a new folder before it was watched are found by reading it.
+            # `call` reads a new folder, and so finds files that appeared before the watch.
             with suppress(OSError):
                 add_subfolders()
             return True

@@ -1,8 +1,8 @@
 """Notify which of many files were written, created or replaced, by inotify on their folders.
 
 A write is known after a fraction of a millisecond, and a file that does not change costs nothing.
-The notice is only a hint: another machine's writes to a network file system give none, so the
-caller looks at its files from time to time as well.
+Writes of another machine to a network file system are not reported, so the caller must also check
+the files from time to time.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ class WrittenFiles:
         self._keys[file], self._files[key] = key, file
 
     def keep(self, files: Collection[Path]) -> None:
-        """Stop watching all other files. Does not block."""
+        """Stop watching every file that is not in `files`. Does not block."""
         for file in self._keys.keys() - set(files):
             self._files.pop(self._keys.pop(file), None)
 
@@ -56,7 +56,7 @@ class WrittenFiles:
         """Run `call` on the running event loop with the files that may have changed; return a
         function that ends the watch.
 
-        None stands for all files: the kernel dropped events.
+        `call` gets None if the kernel dropped events; any file may then have changed.
         """
         changed: set[Path] = set()
         lost = False
@@ -64,24 +64,24 @@ class WrittenFiles:
         def is_of_interest(event: Event) -> bool:
             nonlocal lost
             if event.mask & FOLDER_GONE:
-                found = {file for file, (watch, _) in self._keys.items() if watch == event.watch}
-                for file in found:
+                files = {file for file, (watch, _) in self._keys.items() if watch == event.watch}
+                for file in files:
                     self._files.pop(self._keys.pop(file), None)
             else:
                 known = self._files.get((event.watch, event.name))
-                found = set() if known is None else {known}
+                files = set() if known is None else {known}
             lost = lost or event.lost
-            changed.update(found)
-            return event.lost or bool(found)
+            changed.update(files)
+            return event.lost or bool(files)
 
-        def tell() -> None:
+        def report() -> None:
             nonlocal lost
-            told = None if lost else set(changed)
+            reported = None if lost else set(changed)
             changed.clear()
             lost = False
-            call(told)
+            call(reported)
 
-        return self._watch.follow(is_of_interest, tell)
+        return self._watch.follow(is_of_interest, report)
 
     def close(self) -> None:
         """End the watch, if `follow` was not called."""

@@ -31,7 +31,7 @@ from cockpit.ports.records import JobRecord
 
 
 class Database:
-    """The connection, for one process and one thread. Call `open` first and `close` last."""
+    """A connection to the database, for one thread. Call `open` first and `close` last."""
 
     _database: sqlite3.Connection
 
@@ -151,7 +151,7 @@ class Database:
         """Return the database row without damaged optional texts, which are moved to the table
         `damaged`.
 
-        Raises `DamagedValue` if a required value is damaged.
+        Returns the row unchanged if a required value is damaged.
         """
         optional = {field.name for field in fields(kind) if "None" in str(field.type)}
         bad = [name for name, value in row.items() if isinstance(value, Unreadable)]

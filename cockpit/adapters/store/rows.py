@@ -1,4 +1,4 @@
-"""Database rows as the records of `ports.records`, and values that cannot be read."""
+"""Convert database rows to the records of `ports.records`, and mark unreadable values."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the supervisor stores: agents, jobs, sessions, handoffs, costs, flags and events."""
+"""The supervisor's records: agents, jobs, sessions, handoffs, costs, flags and events."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ KEPT_EVENTS = 20_000
 
 
 class Store(Database):
-    """Reads and writes these records."""
+    """Reads and writes the supervisor's records."""
 
     # Agents
 
@@ -105,7 +105,7 @@ class Store(Database):
         )
 
     def sessions_over(self, since: float) -> list[SessionRecord]:
-        """Return the ended sessions that began after `since` and have a transcript."""
+        """Return the ended sessions with a transcript that began at `since` or later."""
         return self._all(
             SessionRecord,
             "select * from sessions where state in ('handed_off', 'ended', 'undone') "
@@ -233,7 +233,7 @@ class Store(Database):
         ).fetchone()
         return int(row[0])
 
-    # Stored flags
+    # Compaction points, costs and flags
 
     def compaction_point(self, key: str) -> SeenPoint:
         """Return the token counts at which a CLI was observed to compact."""
@@ -251,12 +251,12 @@ class Store(Database):
         )
 
     def day_cost(self, day: str) -> float:
-        """Return what was counted for a day, in US dollars."""
+        """Return the cost that was counted for a day, in US dollars."""
         row = self.run("select usd from day_costs where day = ?", day).fetchone()
         return 0.0 if row is None else float(row[0])
 
     def counted_cost(self, *sessions: str) -> float | None:
-        """Return the largest cost that was counted of any of these ids; None if none was."""
+        """Return the largest cost that was counted for any of these session ids, or None."""
         rows = [
             float(row[0])
             for session in sessions
@@ -308,7 +308,7 @@ class Store(Database):
         return [SessionId(row[0]) for row in rows]
 
     def boot_epoch(self, boot: str, epoch: float) -> float:
-        """Return the Unix time of this boot as it was first stored; store `found` if there is
+        """Return the Unix time of this boot as it was first stored; store `epoch` if there is
         none."""
         self.latch(SessionId(""), f"boot.{boot}", epoch)
         held = self.latched(SessionId(""), f"boot.{boot}")
