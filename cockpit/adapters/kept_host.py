@@ -1,9 +1,9 @@
 """Keep one connection to a host, which carries all requests of this process.
 
-Each `dial` opens a stream on it (`core/multiplex.py`), so a request costs no login; `step` opens a
-stream to a new `cockpit move-step` there. One thread for each host copies the bytes. The connection
-opens with the first request, and is opened again by the next request after it was lost. If the
-host's cockpit is too old, each request gets a process of its own.
+`dial` opens a stream on the connection (`core/multiplex.py`), so a request needs no login. `step`
+opens a stream to a new `cockpit move-step` on the host. One thread for each host copies the bytes.
+The first request opens the connection; after a loss, the next request opens it again. If the host's
+cockpit is too old, each request gets a process of its own.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class KeptHost:
 
     @property
     def remark(self) -> str:
-        """What the user can do if the host is too old; else empty."""
+        """The advice to upgrade the host's cockpit; empty unless it is too old."""
         if not self.is_old:
             return ""
         return (
@@ -84,7 +84,7 @@ class KeptHost:
                 return self.host.step() if purpose == STEP else self.host.dial()
             self._line = _Line(self, self.host.dial(MULTIPLEX), self._ping, self._dead)
             connection = self._line.dial(purpose)
-            assert connection is not None  # its thread has not started, so it is not lost
+            assert connection is not None  # the thread has not started
             self._line.start()
             return connection
 
@@ -156,7 +156,7 @@ class _Line(threading.Thread):
         self._wake, self._waker = socket.socketpair()
         self._waker.setblocking(False)
         self._waiting: dict[StreamConnection, socket.socket] = {}
-        """Streams that were not opened yet, with our end of their socket."""
+        """Streams that were not opened yet, with this thread's end of each socket pair."""
         self._left: list[StreamConnection] = []
         self._numbers: dict[StreamConnection, int] = {}
         self._connections: dict[int, StreamConnection] = {}
@@ -197,7 +197,7 @@ class _Line(threading.Thread):
 
     @property
     def _noise(self) -> bytes:
-        """What arrived instead of the host's greeting; empty after the greeting."""
+        """The bytes that arrived instead of the host's greeting; empty after the greeting."""
         return b"" if self._multiplexer.is_greeted else self._multiplexer.received
 
     def close_soon(self) -> None:

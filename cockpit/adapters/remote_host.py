@@ -114,8 +114,8 @@ class RemoteHost:
         return [*argv, "cockpit", "attach", agent, "--aside"]
 
     def command(self, *arguments: str) -> list[str]:
-        """Return the argument vector that runs `cockpit` on the host. `words` must be fixed words
-        or checked names.
+        """Return the argument vector that runs `cockpit` on the host. `arguments` must be fixed
+        words or checked names.
         """
         return [*self.connect, "cockpit", *arguments]
 
@@ -202,7 +202,7 @@ class RemoteConnection:
         return self._host.broken(code, self._last_error_lines(), received)
 
     def lacks_option(self, option: str) -> bool:
-        """Return whether the process has ended because `dial-stdio` there does not have the
+        """Return whether the process has ended because the host's `dial-stdio` does not have the
         option."""
         code = self._exit_code(GRACE_SECONDS)
         return code == WRONG_OPTION and any(option in line for line in self._last_error_lines())

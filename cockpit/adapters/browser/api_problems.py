@@ -48,7 +48,7 @@ class Connection(web.RequestHandler):
             if status == 400
             else Failed(
                 "cockpit serve failed to answer",
-                "The error is in its terminal.",
+                "The error is in the terminal of `cockpit serve`.",
                 hint="Try again. If it fails again, please report it with that output.",
             )
         )

@@ -1,7 +1,7 @@
 """The supervisor's API for `cockpit serve`: check requests and forward them.
 
-A request needs a token in its `Authorization` header. A page of another site cannot send one,
-because the browser asks with CORS first and the gateway does not answer. The browser's cookie
+A request needs a token in its `Authorization` header. A page of another site cannot send
+the header, because the gateway refuses the browser's CORS preflight request. The browser's cookie
 allows only reading, and only for cockpit's own page. A page at another port of this machine, such
 as an agent's development server, is on the same site, so the browser sends the cookie for it too.
 `Host` must be this machine, because another site's name may resolve to it. This module opens no
@@ -155,12 +155,12 @@ class Gateway:
     ) -> AsyncIterator[Answer]:
         """Yield the supervisor's response to a checked request. Raises `NoSupervisor` and `Denied`.
 
-        Until `body` has read the request's body, the request is open and limited by `MOST_OPEN`.
+        The request counts toward `MOST_OPEN` from the call of `body` to the end of the response.
         """
         if self._open >= MOST_OPEN:
             raise Denied(
                 503, "not-now", "Too many concurrent requests", f"The limit is {MOST_OPEN}.",
-                "Close some of them.",
+                "Close some requests, then try again.",
             )  # fmt: skip
         sent = {name: asked.headers[name] for name in _SENT if name in asked.headers}
         if asked.upgrades:

@@ -1,5 +1,5 @@
-# Run one command on this machine, for `cockpit hosts`. Lines before it set `marker` and the
-# command, as the positional parameters. Both outputs of the command are sent line by line.
+# Run one command on this machine, for `cockpit hosts`. The caller prepends lines that set `marker`
+# and the command, as the positional parameters. Both outputs of the command are sent line by line.
 
 command_here() {
     printf '%s ready \n' "$marker"

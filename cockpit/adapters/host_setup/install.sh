@@ -1,7 +1,8 @@
 # Install cockpit on this machine for its user, from the wheel that comes on standard input.
 #
-# Runs as `sh -s`, like probe.sh. Lines before it set `marker`, `wheel` (a file name), `size` (its
-# bytes), `way` (uv or venv) and `program` (the path of uv or of a Python). Never uses sudo.
+# Runs as `sh -s`, like probe.sh. The caller prepends lines that set `marker`, `wheel` (a file
+# name), `size` (the wheel's bytes), `way` (uv or venv) and `program` (the path of uv or of a
+# Python). Never uses sudo.
 
 install() {
     say() { printf '%s %s %s\n' "$marker" "$1" "$2"; }
@@ -42,7 +43,7 @@ install() {
         fi
         run mkdir -p "$HOME/.local/share/cockpit" "$HOME/.local/bin"
         run "$program" -m venv "$home"
-        # The second one replaces an installation of the same version.
+        # The second pip call replaces an installation of the same version.
         run "$home/bin/python" -m pip install --upgrade "$folder/$wheel"
         run "$home/bin/python" -m pip install --force-reinstall --no-deps "$folder/$wheel"
         run ln -sf "$home/bin/cockpit" "$link"

@@ -32,7 +32,7 @@ class Installer:
     program: str
 
     def shown_commands(self, wheel: str) -> list[str]:
-        """Return the commands to show to the user before asking."""
+        """Return the commands to show to the user before asking for confirmation."""
         program = shlex.quote(self.program)
         if self.way == "uv":
             return [f"{program} tool install --force {wheel}"]
@@ -97,9 +97,9 @@ def _failure(name: str, answer: ScriptAnswer) -> CockpitError:
         return Failed(
             f"{name} could not download the libraries that cockpit needs",
             "\n".join(output[-4:]),
-            "They come from the package index, so the machine needs a network. Behind a proxy, set "
-            "HTTPS_PROXY there. Without a network, copy the wheels of all libraries there and "
-            "install them with: pip install --no-index --find-links FOLDER cockpit",
+            "The libraries come from the package index, so the machine needs a network. Behind a "
+            "proxy, set HTTPS_PROXY there. Without a network, copy the wheels of all libraries "
+            "there and install them with: pip install --no-index --find-links FOLDER cockpit",
         )
     return Failed(
         f"Cannot install cockpit on {name}",

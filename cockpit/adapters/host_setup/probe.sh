@@ -1,10 +1,11 @@
 # Describe this machine for `cockpit hosts`. Changes nothing.
 #
-# Runs as `sh -s`, with this text on standard input. A line before it sets `marker`, a random word.
+# Runs as `sh -s`, with this script on standard input. The caller prepends a line that sets
+# `marker`, a random word.
 # Each line of the description is MARKER KEY VALUE: everything else that the connection prints, such
 # as a banner or the output of a shell's start-up file, is ignored.
 #
-# The whole text is one function, so that a text that arrives in part runs nothing.
+# The whole script is one function, so that an incomplete script runs nothing.
 
 describe() {
     say() { printf '%s %s %s\n' "$marker" "$1" "$2"; }
@@ -31,7 +32,7 @@ describe() {
         say load "$(LC_ALL=C uptime 2>/dev/null | sed 's/.*averages*: *//; s/[, ].*//')"
     fi
 
-    # Where programs often are, for commands that run without a login and so with a short PATH.
+    # Folders that often contain programs: without a login, PATH is short.
     more="${HOME-}/.local/bin:${HOME-}/bin:/usr/local/bin:/opt/homebrew/bin"
     more="$more:/home/linuxbrew/.linuxbrew/bin:/opt/local/bin:${HOME-}/.cargo/bin"
 
@@ -55,7 +56,7 @@ describe() {
         found=
     }
 
-    # Tells where a program is, and its version as the program itself prints it.
+    # Prints where a program is, and the version that the program prints.
     program() {
         find_program "$1"
         [ -n "$where" ] || return 1
@@ -74,7 +75,7 @@ describe() {
     program git --version
     program uv --version
 
-    # The first Python that is new enough, else the first that there is.
+    # Find the first Python that is new enough, or else the first Python of any version.
     best=
     for name in python3 python3.14 python3.13 python3.12 python3.11 python; do
         find_program "$name"
@@ -100,7 +101,7 @@ describe() {
     fi
 
     if program cockpit --version; then
-        # The last, because it is the longest: what is before arrives even if this is cut off.
+        # Sent last, because the status is long and may be cut off.
         status=$("$found" status --json 2>/dev/null)
         say status_code $?
         printf '%s\n' "$status" | sed "s/^/$marker status /"

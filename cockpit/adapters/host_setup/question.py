@@ -1,4 +1,4 @@
-"""Ask the cockpit of another machine one question, in one call with a time limit."""
+"""Send one question to cockpit on another machine, in one call with a time limit."""
 
 from __future__ import annotations
 

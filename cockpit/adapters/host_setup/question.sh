@@ -1,7 +1,8 @@
-# Ask the cockpit of this machine one question, for `cockpit start --host any`. A line before it sets
-# `marker`. The question is one line on standard input; the answer is one line of its output.
+# Ask the cockpit of this machine one question, for `cockpit start --host any`. The caller
+# prepends a line that sets `marker`. The question is one line on standard input; the answer is one
+# line of output.
 #
-# The whole text is one function, so that a text that arrives in part runs nothing.
+# The whole script is one function, so that an incomplete script runs nothing.
 
 question() {
     printf '%s ready \n' "$marker"

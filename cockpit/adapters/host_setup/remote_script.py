@@ -146,8 +146,8 @@ class _Run:
                 if left <= 0:
                     self._timed_out = True
                     return
-                # Asked before the wait: what arrives later may be the last words of a process
-                # that exits right after them.
+                # Checked before the wait, because a process can send its last output and exit
+                # during the wait.
                 exited = process.poll() is not None
                 events = ready.select(min(left, _LOOK_SECONDS))
                 if not events and exited:

@@ -1,7 +1,7 @@
 """Pack the running cockpit as a wheel, to install it on another machine.
 
-Needs no build tool and no network, and works the same for an installed wheel and an editable
-checkout: the files of the package, and the metadata of its installation.
+Needs no build tool and no network. The wheel contains the package's files and the metadata of the
+installation, which can be an editable checkout.
 """
 
 from __future__ import annotations

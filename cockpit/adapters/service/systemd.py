@@ -55,7 +55,7 @@ Description=cockpit, the supervisor of coding agents
 [Service]
 Type=exec
 ExecStart={command}
-{environment}# Agents live in a tmux server of this unit: only the supervisor ends with it.
+{environment}# Agents run in a tmux server of this unit, which must not end with the supervisor.
 KillMode=process
 OOMPolicy=continue
 Restart=on-failure
