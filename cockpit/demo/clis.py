@@ -128,10 +128,10 @@ def agents_for(agents: int, choice: str) -> tuple[Jobs, Mapping[str, str]]:
 
 def find_programs(names: set[str], environment: Mapping[str, str]) -> dict[str, Program]:
     """Return the programs of these CLIs. Raises `ProgramMissing` with all that are missing."""
-    found, missing = {}, []
+    programs, missing = {}, []
     for name in sorted(names):
         try:
-            found[name] = OTHERS[name].find(environment)
+            programs[name] = OTHERS[name].find(environment)
         except ProgramMissing as error:
             missing.append(error)
     if missing:
@@ -140,7 +140,7 @@ def find_programs(names: set[str], environment: Mapping[str, str]) -> dict[str, 
             " ".join(error.detail for error in missing),
             "; ".join(error.hint for error in missing),
         )
-    return found
+    return programs
 
 
 def prepare(

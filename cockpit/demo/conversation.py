@@ -270,7 +270,7 @@ class Request:
 
 
 def opens_prompt(message: Mapping[str, Any]) -> bool:
-    """Return whether a message only opens the prompt's file, which some CLIs do not read."""
+    """Return whether a message only reads the prompt's file, as some CLIs require."""
     calls = list(calls_in(message))
     return len(calls) == 1 and bool(prompt_files_in(str(calls[0].input.get("command", ""))))
 

@@ -174,7 +174,7 @@ def flight(
 
 
 def introduce(running: Flight) -> None:
-    """Print whether the agents run the real CLI or the stand-in."""
+    """Print the number of agents, their folder, and the CLIs that they run."""
     scratch = running.scratch
     running.say(
         f"{counted(len(running.jobs), 'agent')} in {scratch.folder}; no account, no network."
@@ -220,7 +220,7 @@ def last_lines(log: Path) -> list[str]:
 def land(running: Flight, *, keep: bool) -> None:
     """End all processes that the demo has started, and remove its folder.
 
-    Prints nothing before, because the terminal may be closed.
+    Prints only after the cleanup, because printing fails if the terminal is closed.
     """
     with suppress(subprocess.TimeoutExpired):
         running.run("down", "--agents", seconds=COMMAND_SECONDS)
@@ -241,7 +241,7 @@ def simulated_model() -> Iterator[str]:
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
-        # Ctrl-C must not end it: the agents need their model until they have ended.
+        # Ctrl-C must not end the process: the agents need their model until they have ended.
         start_new_session=True,
     )
     # Leaving the block closes the pipes, which ends the process, and waits for it.

@@ -1,7 +1,7 @@
 """The simulated model's requests and replies in the format of the Gemini API, for Gemini CLI.
 
 A request is converted to a Messages API request, so that the same script answers both. Gemini's
-tools and the script's tools have different names; each tool call of the script is stored by its id.
+tools and the script's tools have different names; `TOOLS` maps them.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class GenerateContentFormat:
             "stream": True,
             "system": "\n".join(str(part.get("text", "")) for part in system),
             "messages": messages,
-            "tools": [{"name": _OURS.get(each["name"], each["name"])} for each in declared],
+            "tools": [{"name": _OURS.get(tool["name"], tool["name"])} for tool in declared],
         }
         return Request(given, headers)
 
@@ -130,7 +130,7 @@ def _blocks(part: Mapping[str, Any]) -> list[dict[str, Any]]:
         text = json.dumps(answer, ensure_ascii=False) if answer is not None else ""
         if isinstance(answer, Mapping) and isinstance(answer.get("output"), str):
             text = str(answer["output"])
-        added = [{"type": "text", "text": each} for each in _HOOK_CONTEXT.findall(text)]
+        added = [{"type": "text", "text": context} for context in _HOOK_CONTEXT.findall(text)]
         result = {"type": "text", "text": _HOOK_CONTEXT.sub("", text)}
         return [{"type": "tool_result", "content": [result]}, *added]
     said = part.get("text")

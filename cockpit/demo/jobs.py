@@ -386,11 +386,11 @@ JOBS: Sequence[Job] = (ROUNDING, DURATIONS, WEEKS)
 
 def jobs_for(agents: int) -> Jobs:
     """Return this number of jobs. After the third job, the jobs repeat: `rounding-2`, ..."""
-    found = {}
+    jobs = {}
     for agent in range(agents):
         turn, job = agent // len(JOBS), JOBS[agent % len(JOBS)]
-        found[job.agent + (f"-{turn + 1}" if turn else "")] = job
-    return found
+        jobs[job.agent + (f"-{turn + 1}" if turn else "")] = job
+    return jobs
 
 
 def answers_needed(jobs: Jobs) -> frozenset[str]:

@@ -234,7 +234,7 @@ INVOICES = Job(
         "- Tax is rounded once per invoice, not once per line."
     ),
     dead_end="- `round()` rounds half a cent to an even number; the tax office rounds up.",
-    # Slow enough that the third session is not full when it comes to the long run.
+    # Slow enough that the third session is not full when it starts the long run.
     growth=Growth(step=20_000),
 )
 

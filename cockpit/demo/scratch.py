@@ -148,7 +148,11 @@ def furnished(
 ) -> Scratch:
     for name in ("home", "tmp", "claude", "bin", "ck", "home/tally"):
         (folder / name).mkdir(mode=0o700)
-    cli, real = put_standin(folder / "bin", "not asked for") if standin else put_cli(folder / "bin")
+    cli, real = (
+        put_standin(folder / "bin", "the stand-in was requested")
+        if standin
+        else put_cli(folder / "bin")
+    )
     versions = {name: program.version for name, program in programs.items()}
     scratch = Scratch(folder, cli, real, len(clis) < len(jobs), versions)
     make_repository(scratch.repository, scratch.environment())
@@ -171,7 +175,7 @@ def put_cli(folder: Path) -> tuple[str, bool]:
     """
     bundled = bundled_path()
     if bundled is None:
-        return put_standin(folder, "there is none inside claude-agent-sdk on this platform")
+        return put_standin(folder, "claude-agent-sdk contains no CLI for this platform")
     try:
         version = probed_version(bundled, {**os.environ, "DISABLE_AUTOUPDATER": "1"}, INSTALL)
     except CockpitError as error:

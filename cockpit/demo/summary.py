@@ -1,4 +1,4 @@
-"""Print a summary at the end of the demo, and check the result."""
+"""Format the summary at the end of the demo, and check the result."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ ANSWERED = ("handoff", "review")
 DIALOGS = ("permission", "question")
 LOST = ("exited", "stopped")
 LASTING_SECONDS = 30.0
-"""How long a failure lasts before it ends the demo, because cockpit retries most things."""
+"""Seconds that a failure lasts before it ends the demo; cockpit retries most operations."""
 LOOK_CLOSER = "Run the demo with --keep to keep its logs and transcripts."
 
 
@@ -63,7 +63,7 @@ class Watch:
         self._answered: set[tuple[str, str, str]] = set()
 
     async def until_reached(self) -> Status:
-        """Wait until every agent is at its goal; return that status.
+        """Wait until every agent is at its goal; return the status at that time.
 
         Raises `Failed` with the reason if an agent can no longer reach its goal, or after the time
         limit.
@@ -83,7 +83,10 @@ class Watch:
             await asyncio.sleep(LOOK_SECONDS)
 
     async def _attend(self, agent: AgentStatus) -> None:
-        """Approve this agent's handoff. Raises `Failed` for any other question."""
+        """Approve this agent's handoff, or answer an expected dialog.
+
+        Raises `Failed` for any other question, and if the agent ended or cannot continue.
+        """
         if self._goal(agent):
             return
         if agent.state in LOST and agent.session_id is not None:

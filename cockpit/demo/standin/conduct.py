@@ -73,7 +73,7 @@ class Flags:
 
 @dataclass(frozen=True, slots=True)
 class Conduct:
-    """The behaviour from the environment."""
+    """The stand-in's behaviour, from the environment."""
 
     pace: float = 0.1
     """Seconds that each reply takes (`STANDIN_PACE`)."""
@@ -122,14 +122,14 @@ def read_flags(arguments: Sequence[str]) -> Flags:
     parser.add_argument("--add-dir", nargs="*")
     parser.add_argument("--plugin-dir", action="append")
     parser.add_argument("prompt", nargs="?")
-    found = parser.parse_args(arguments)
+    parsed = parser.parse_args(arguments)
     return Flags(
-        session_id=found.resume or found.session_id or str(uuid.uuid4()),
-        resume=found.resume is not None,
-        settings=found.settings,
-        model=found.model,
-        permission_mode=found.permission_mode,
-        prompt=found.prompt,
+        session_id=parsed.resume or parsed.session_id or str(uuid.uuid4()),
+        resume=parsed.resume is not None,
+        settings=parsed.settings,
+        model=parsed.model,
+        permission_mode=parsed.permission_mode,
+        prompt=parsed.prompt,
     )
 
 

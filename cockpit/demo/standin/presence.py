@@ -62,5 +62,5 @@ def started(pid: int) -> str:
 
     Without /proc the real CLI uses `ps`, in a format that cockpit does not read.
     """
-    found = entry(pid) if USES_LINUX else None  # psutil cannot be imported here
-    return str(found.started) if found else ""
+    process = entry(pid) if USES_LINUX else None  # psutil cannot be imported here
+    return str(process.started) if process else ""

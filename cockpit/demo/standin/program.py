@@ -21,7 +21,7 @@ BOOT = (
     "import sys; sys.path.insert(0, {root!r}); "
     "from cockpit.demo.standin.program import main; sys.exit(main(sys.argv[1:]))"
 )
-"""The command of the stand-in; without `site`, to start faster."""
+"""The stand-in's Python code. It sets `sys.path`, because Python starts faster without `site`."""
 SCRIPT = """#!/bin/sh
 if [ "$*" = --version ]; then echo {version}; exit 0; fi
 exec {command} "$@"
@@ -71,7 +71,7 @@ def main(arguments: Sequence[str]) -> int:
         print(f"Error: Session ID {flags.session_id} {taken}.", file=sys.stderr)
         return 1
     if "orphan" in conduct.faults:
-        # Like a child of the CLI, it inherits the open files, especially the lease.
+        # Like a child of the CLI, the process inherits the open files, especially the lease.
         subprocess.Popen(["sleep", "600"], start_new_session=True, close_fds=False)
     listen_for_signals(conduct)
     return fly(flags, conduct, record, config)

@@ -30,7 +30,7 @@ def now() -> str:
 
 @dataclass
 class Record:
-    """One session's transcript. Lines are only appended, and only as a whole."""
+    """One session's transcript. Each write appends one whole line."""
 
     path: Path
     session_id: str
@@ -195,7 +195,7 @@ class Record:
 
 
 def join(messages: list[dict[str, Any]], message: Mapping[str, Any]) -> None:
-    """Append a message; join it with the last one if both have the same role."""
+    """Append a message, or join it with the previous message if both have the same role."""
     content = message["content"]
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
     if messages and messages[-1]["role"] == message["role"]:

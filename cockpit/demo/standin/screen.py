@@ -22,7 +22,7 @@ Heard = tuple[Literal["prompt", "escape", "quit", "mode"], str]
 
 
 def _size() -> tuple[int, int]:
-    """Return columns and rows. `shutil` has this too, but takes longer to load than `json`."""
+    """Return columns and rows. Does not use `shutil`, which takes long to import."""
     try:
         return os.get_terminal_size(sys.stdout.fileno())
     except OSError:

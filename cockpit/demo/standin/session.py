@@ -254,7 +254,7 @@ class Session:
         self._record.note("permission-mode", permissionMode=self._mode)
 
     def _dialog(self, waiting_for: str, lines: list[str]) -> None:
-        """Ask the user something and wait for any key."""
+        """Show a question, and wait for Enter, Esc, Shift+Tab or Ctrl-C."""
         self._presence.say("waiting", waiting_for)
         self._screen.dialog = lines
         self._screen.draw()
