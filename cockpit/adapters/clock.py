@@ -11,13 +11,13 @@ from cockpit.config.kernel import USES_LINUX
 
 
 class SystemClock:
-    """The machine's clock."""
+    """The wall clock, the monotonic clock and the boot id of this machine."""
 
     def __init__(self) -> None:
         self._boot: str | None = None
         self.epoch = time.time() - since_boot()
         """Unix time of this boot, by the current wall clock. A caller that stored an earlier value
-        sets this attribute to it, so that all supervisors of a boot use the same value."""
+        assigns that value here, so that all supervisors of a boot use the same value."""
 
     def now(self) -> datetime:
         return datetime.now(UTC)

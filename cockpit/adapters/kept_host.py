@@ -37,7 +37,7 @@ OLD_SECONDS = 600.0
 
 
 class KeptHost:
-    """The address of a host, for a process that sends many requests to it."""
+    """A host with one kept connection, for a process that sends the host many requests."""
 
     def __init__(
         self, host: RemoteHost, *, ping: float = PING_SECONDS, dead: float = DEAD_SECONDS

@@ -1,11 +1,11 @@
 """Connect to another machine's supervisor, through a command such as `ssh`.
 
-The process runs `connect` followed by `cockpit dial-stdio`, as one argument vector without a local
-shell. `ssh` joins the words after the host with spaces, and the remote login shell parses them. So
-only fixed words and checked names are appended to `connect`.
+Each connection is a process that runs `connect` followed by `cockpit dial-stdio`, as one argument
+vector without a local shell. `ssh` joins the words after the host with spaces, and the remote login
+shell parses them. So only fixed words and checked names are appended to `connect`.
 
-A connection is one such process; its stdin and stdout are one end of a socket pair. If the
-connection breaks, its stderr is the reason. Independent of HTTP.
+The process's stdin and stdout are one end of a socket pair. If the connection breaks, the process's
+stderr is the reason.
 
 The process has no terminal and may not open a window, so it cannot ask for a password on top of the
 screen. An option makes `ssh` ask no questions either. Otherwise, `ssh` would try empty passwords
@@ -183,7 +183,7 @@ class RemoteHost:
 
 
 class RemoteConnection:
-    """One process, for one request."""
+    """A process that connects to a host, for one request."""
 
     slow_to_end = True
 

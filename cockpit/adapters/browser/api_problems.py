@@ -1,4 +1,4 @@
-"""Errors of the API as problem documents, even for data that is not HTTP."""
+"""Send errors of the API as problem documents, even for data that is not HTTP."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def problem_response(error: CockpitError, **more: Any) -> web.Response:
 
 
 class Connection(web.RequestHandler):
-    """A connection. Errors outside a handler get a problem document too."""
+    """An HTTP connection; sends errors outside a handler as problem documents too."""
 
     def handle_error(
         self,

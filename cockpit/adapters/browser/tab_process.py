@@ -15,7 +15,7 @@ PATIENCE = 3.0
 
 
 class Tab(AppService):
-    """The process of one tab."""
+    """One tab's process, which runs `argv`."""
 
     argv: Sequence[str] = ()
 

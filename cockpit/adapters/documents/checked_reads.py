@@ -43,11 +43,10 @@ def read_chosen(path: Path) -> str:
 
 
 def read_own(path: Path) -> str:
-    """Return the text of a document that becomes an agent's; only from a regular file of this
-    user.
+    """Return the text of a document that becomes an agent's.
 
-    Links are refused, because they could expose another file. Raises `BadUsage` with the
-    reason.
+    Reads only a regular file of this user. Links are refused, because they could expose another
+    file. Raises `BadUsage` with the reason.
     """
     return _own_text(path, path)
 

@@ -1,4 +1,4 @@
-"""Sync whole file systems to disk."""
+"""Sync file systems, files and folders to disk."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Notify which of many files were written, created or replaced, by inotify on their folders.
 
-A write is known after a fraction of a millisecond, and a file that does not change costs nothing.
+A write is reported within a millisecond, and a file that does not change costs nothing.
 Writes of another machine to a network file system are not reported, so the caller must also check
 the files from time to time.
 """
@@ -23,7 +23,7 @@ _MASK = MODIFIED | CREATED | MOVED_TO
 
 
 class WrittenFiles:
-    """The files that are watched. Raises `OSError` without inotify."""
+    """A changing set of watched files. Raises `OSError` without inotify."""
 
     def __init__(self) -> None:
         self._watch = FolderWatch()
@@ -89,7 +89,7 @@ class WrittenFiles:
 
 
 def watch_written() -> WrittenFiles | None:
-    """Return a new watch; None if inotify cannot be used."""
+    """Return a new, empty `WrittenFiles`; None if inotify cannot be used."""
     try:
         return WrittenFiles()
     except OSError:

@@ -33,7 +33,7 @@ SPARE = 50_000_000
 
 
 class ArrivingWorktree:
-    """The repository on this machine to which a worktree is moved."""
+    """Receives worktrees into one repository on this machine."""
 
     def __init__(self, git: Git, repository: Path) -> None:
         self._git = git
@@ -42,8 +42,8 @@ class ArrivingWorktree:
         self.repository = repository
 
     async def tips(self) -> list[str]:
-        """Return commits that the sender can leave out because this repository has them, newest
-        first."""
+        """Return at most `TIPS` commits that the sender can leave out because this repository has
+        them, newest first."""
         arguments = ("--sort=-committerdate", f"--count={TIPS}", "--format=%(objectname)")
         answer = await self._command.run(
             self.repository, "for-each-ref", *arguments, "refs/heads", "refs/remotes", REFERENCES

@@ -2,7 +2,7 @@
 
 A repository's configuration can contain programs that even harmless git commands run. git reads a
 copy without these programs (`sealed_config.py`), some settings are overridden, variables of a
-surrounding git are dropped, and every call has a deadline. Independent of worktrees.
+surrounding git are dropped, and every call has a deadline.
 """
 
 from __future__ import annotations

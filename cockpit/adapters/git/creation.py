@@ -174,7 +174,7 @@ class GitWorktrees:
             )
 
     async def _refuse_hooks(self, repository: Path) -> None:
-        """Raise `Failed` if the configuration defines hooks, because git cannot disable those."""
+        """Raise `Failed` if the repository configures hooks (`hook.NAME`): git would run them."""
         snapshot = await self.command.snapshot(repository)
         hooks = configured_hooks(snapshot.settings) if snapshot else ()
         if hooks:

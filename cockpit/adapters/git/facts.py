@@ -39,7 +39,7 @@ LOCKS = ("index.lock", "HEAD.lock")
 
 
 class GitFactFinder:
-    """Looks up facts about directories."""
+    """Looks up the branch, status, commits and other facts of a directory."""
 
     def __init__(self, command: GitCommand, clock: Clock) -> None:
         self.command = command
@@ -88,7 +88,7 @@ class GitFactFinder:
         return (await self.command.run(repository, "cat-file", "-e", name)).ok
 
     async def reachable(self, repository: Path, commit: str) -> bool:
-        """Return whether HEAD or a branch has the commit; False if there is no such commit."""
+        """Return whether HEAD or a branch contains the commit; False if it does not exist."""
         if not await self.known(repository, commit):
             return False
         if (await self.command.run(repository, "merge-base", "--is-ancestor", commit, "HEAD")).ok:
@@ -100,7 +100,7 @@ class GitFactFinder:
         return answer.ok and bool(answer.output.strip())
 
     async def unpushed(self, directory: Path) -> tuple[str, ...] | None:
-        """See `GitWorktrees.unpushed`."""
+        """See `Worktrees.unpushed`."""
         remote = await self.command.run(directory, "for-each-ref", "--count=1", "refs/remotes")
         if not remote.ok or not remote.output.strip():
             return None

@@ -21,10 +21,10 @@ LISTING = ("ls-files", "-v", "-z")
 
 
 def commands(listed: bytes, where: Path) -> Iterator[tuple[str, ...]]:
-    """Yield the arguments of each git call that makes git check ignored files again.
+    """Yield the arguments of the git calls that clear both flags in an index.
 
     `listed` is git's output for `LISTING`. A file that is not checked out, as in a sparse checkout,
-    stays ignored.
+    keeps its flag.
     """
     entries = [entry.partition(" ") for entry in os.fsdecode(listed).split("\0")]
     assumed = [name for tag, _, name in entries if tag.islower()]
@@ -36,7 +36,7 @@ def commands(listed: bytes, where: Path) -> Iterator[tuple[str, ...]]:
 
 
 async def overlooked(command: GitCommand, directory: Path, folder: Path) -> int | None:
-    """Return the number of changed files that git ignores; None if git does not answer.
+    """Return the number of changed files that index flags hide; None if git does not answer.
 
     `folder` is the worktree's git directory. Call this only if the repository defines no filters,
     because this call makes git run filters.

@@ -40,7 +40,7 @@ LFS_FILES = ":(attr:filter=lfs)"
 
 @dataclass(frozen=True, slots=True)
 class Leaving:
-    """A worktree that will be moved."""
+    """The description of a worktree that will be moved."""
 
     top: Path
     branch: str | None
@@ -141,7 +141,7 @@ class LeavingWorktree:
         return Parcel(reference, commit, state)
 
     async def _checked(self) -> tuple[Path, str]:
-        """Return the top folder and HEAD. Raises if the state cannot be moved exactly."""
+        """Return the top folder and HEAD. Raises `NotNow` or `Failed` if moving is impossible."""
         places = await self._command.places(self._directory)
         if places is None or places.top is None:
             raise Failed(

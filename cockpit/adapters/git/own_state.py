@@ -1,8 +1,8 @@
 """Find the objects that would be lost with git's files for one worktree (`.git/worktrees/NAME`).
 
 A worktree has its own HEAD with its reflog, references (`refs/worktree`, `refs/bisect`,
-`refs/rewritten`, `ORIG_HEAD`, `MERGE_HEAD` and others) and index. They may be the only references
-to some commits, files and trees.
+`refs/rewritten`, `ORIG_HEAD`, `MERGE_HEAD` and others) and index. Some commits, files and trees
+may have no other references.
 """
 
 from __future__ import annotations

@@ -169,7 +169,7 @@ class GitPush:
         return [self._expand_home(path) for path in dict.fromkeys((plain, unquote(plain)))]
 
     async def _hook(self, remote: Path) -> str:
-        """Return a hook that a push to this folder would run; "" if there is none."""
+        """Return the description of a hook that a push to this folder would run; "" for none."""
         for place in (remote, remote.with_name(f"{remote.name}.git")):
             if await asyncio.to_thread(place.is_file):
                 return f"{place} is a file, which may refer to any folder"

@@ -1,4 +1,4 @@
-"""The folders of a worktree that is removed: its own, and git's `.git/worktrees/NAME`."""
+"""Move and delete the folders of a removed worktree: its own, and `.git/worktrees/NAME`."""
 
 from __future__ import annotations
 

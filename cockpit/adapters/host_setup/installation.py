@@ -26,7 +26,10 @@ _NO_NETWORK = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Installer:
-    """How the host installs cockpit: with uv, or in an environment that this Python creates."""
+    """How the host installs cockpit: with uv, or in a new environment of a Python.
+
+    `program` is the path of uv or of that Python.
+    """
 
     way: Literal["uv", "venv"]
     program: str

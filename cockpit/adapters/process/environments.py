@@ -1,7 +1,7 @@
-"""Private files with the environments of agents and hooks.
+"""Private files with values that may be secret: an agent's environment, its hooks, or URLs.
 
-An environment may contain secrets, so it is not stored in the database or the logs, which users
-attach to bug reports. One file per agent with an environment.
+Such values are not stored in the database or the logs, which users attach to bug reports. One file
+per owner, which is an agent or the user.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from cockpit.core.ids import AgentName
 
 
 class Environments:
-    """The folder of the agents' environment files; created on first use."""
+    """A folder of private files by agent; created on first use."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def keep(self, agent: AgentName, table: Mapping[str, str]) -> None:
-        """Write an agent's environment; remove the file if it is empty. Raises `OSError`."""
+        """Write an agent's values; remove the file if there are none. Raises `OSError`."""
         if not table:
             self.forget(agent)
         elif table != self.recall(agent):
@@ -31,7 +31,7 @@ class Environments:
             write_private(self._path(agent), json.dumps(dict(table)).encode())
 
     def recall(self, agent: AgentName) -> dict[str, str]:
-        """Return an agent's environment; empty if there is no valid file."""
+        """Return an agent's values; empty if there is no valid file."""
         with suppress(OSError, ValueError):
             held = json.loads(self._path(agent).read_bytes())
             if isinstance(held, dict):

@@ -170,8 +170,10 @@ class LocalProcesses:
         return True
 
     def on_exit(self, process: ProcessId, call: Callable[[], None]) -> Callable[[], None]:
-        """Call `call` when the process ends. If it has already ended, `call` runs in the next
-        iteration of the event loop."""
+        """Call `call` when the process ends; return a function that cancels this.
+
+        If the process has already ended, `call` runs in the next iteration of the event loop.
+        """
         loop = asyncio.get_running_loop()
         if not self._has_pidfd:
             return self._poll_exit(loop, process, call)

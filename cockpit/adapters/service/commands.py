@@ -42,6 +42,6 @@ def answer_of(*command: str) -> subprocess.CompletedProcess[str]:
 
 
 def words_of(done: subprocess.CompletedProcess[str]) -> str:
-    """Return the output as one line."""
+    """Return a command's stdout as one line; its stderr if stdout is empty."""
     output = done.stdout.strip() or done.stderr.strip()
     return safe_line(" ".join(output.split()), 300)

@@ -56,7 +56,10 @@ def _migrate(database: sqlite3.Connection, path: Path) -> None:
 
 
 def put_aside(path: Path) -> Path | None:
-    """Rename an unreadable file with its journal; return the new path, or None for no file."""
+    """Rename an unreadable file with its journal; return the new path.
+
+    None if `path` is not a regular file.
+    """
     if not path.is_file() or path.is_symlink():
         return None
     number = 1

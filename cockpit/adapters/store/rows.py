@@ -54,7 +54,7 @@ def text_of(raw: bytes) -> str:
 
 
 def decoded_row(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the values of a database row. Raises `DamagedValue`."""
+    """Return the values of a database row, with JSON decoded. Raises `DamagedValue`."""
     decoded = {}
     for name, value in row.items():
         if isinstance(value, Unreadable):

@@ -279,7 +279,7 @@ class Store(Database):
 
     def latch(self, session: SessionId, name: str, at: float) -> bool:
         """Store a flag of the session with the time `at`; return False if the flag was already
-        stored. Stored flags keep anything from being reported twice."""
+        stored. Stored flags prevent duplicate reports."""
         if self.latched(session, name) is not None:
             return False  # called after every reading, so a flag that is set is not written again
         done = self.run(

@@ -14,7 +14,7 @@ from cockpit.adapters.tmux.window_options import HOME_WINDOW, RETURN_OPTION
 from cockpit.core.errors import Failed
 
 SESSION = "cockpit"
-"""The tmux session with all windows. Each attached terminal has its own session in the same
+"""Name of the tmux session with all windows. Each attached terminal has its own session in the same
 group."""
 KEY_OPTION = "@cockpit_key"
 """Option of a terminal's session: the key that returns to cockpit's screen, if the user's own

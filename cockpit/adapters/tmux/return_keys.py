@@ -32,8 +32,8 @@ if -F "#{{{RETURN_OPTION}}}" kill-session {{
 _CLICKED = tuple(f"{click}1StatusRight" for click in ("MouseDown", "SecondClick", "TripleClick"))
 """tmux's names for a click on the right end of the status line.
 
-Three names, because tmux reports a click soon after another one as a double or triple click, even
-if the other click was elsewhere.
+Three names, because tmux reports a click soon after another click as a double or triple click, even
+if the first click was elsewhere.
 """
 _MODIFIERS = {"ctrl": ("C-", "Ctrl-"), "alt": ("M-", "Alt-"), "shift": ("S-", "Shift-")}
 

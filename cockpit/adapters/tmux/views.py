@@ -185,7 +185,7 @@ class TmuxViews:
         )
 
     async def show(self, pane: PaneId) -> None:
-        """Show a pane in the terminal that shows the home window; of several, in the last active
+        """Show a pane in the terminal that shows the home window; if several do, in the last active
         one.
 
         Other terminals are not changed. Raises `PaneGone`, and `NotNow` if no terminal shows the
