@@ -1,7 +1,7 @@
 """The CLIs that the demo's agents can run, each with its own home in the demo's folder.
 
-Their settings select the simulated model and trust the demo's repository. The user's own settings
-are not read or written.
+The CLIs' settings select the simulated model and trust the demo's repository. The user's own
+settings are not read or written.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class Step:
     asks: str | None = None
     """The command or the question that the user must answer; None if the step needs no answer."""
     instead: Mapping[str, tuple[ToolCall, ...]] = field(default_factory=dict)
-    """The calls in place of `calls`, by the option that the user chose in a question before."""
+    """The calls in place of `calls`, by the option that the user chose in an earlier question."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,7 +116,7 @@ def _function(call: ToolCall) -> dict[str, str]:
 
 
 def as_command(call: ToolCall) -> str:
-    """Return the shell command that does what a tool call of the script does."""
+    """Convert a tool call of the script to a shell command with the same effect."""
     match call.name:
         case "Read":
             return f"cat {shlex.quote(call.path)}"

@@ -40,7 +40,7 @@ class Hooks:
         return cls(json.loads(Path(path).read_text(encoding="utf-8")) if path else {})
 
     def call(self, event: str, payload: Mapping[str, Any]) -> Verdict:
-        """Run every hook of an event in turn, with the payload on stdin."""
+        """Run the hooks of an event in order, with the payload on stdin; combine the responses."""
         given = json.dumps({**payload, "hook_event_name": event}) + "\n"
         verdict = Verdict()
         for group in self.settings.get("hooks", {}).get(event, []):
@@ -49,7 +49,7 @@ class Hooks:
         return verdict
 
     def status_line(self, payload: Mapping[str, Any]) -> str:
-        """Return the output of the status line, without its newline; empty if there is none."""
+        """Run the status line's command; return its output, empty if there is no command."""
         line = self.settings.get("statusLine")
         if not line:
             return ""
@@ -78,7 +78,7 @@ def judged(verdict: Verdict, command: str, answer: Mapping[str, Any]) -> Verdict
 
 
 def run(argv: list[str], given: str, timeout: float) -> str:
-    """Return the output of a program; empty if it cannot be started or takes too long."""
+    """Run a program; return its output, empty if it cannot be started or takes too long."""
     environment = {**os.environ, "CLAUDECODE": "1", "CLAUDE_PROJECT_DIR": str(Path.cwd())}
     try:
         done = subprocess.run(

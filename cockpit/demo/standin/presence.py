@@ -30,7 +30,7 @@ class Presence:
         }
 
     def say(self, status: str, waiting_for: str | None = None) -> None:
-        """Write the status (`busy`, `idle` or `waiting`), and what the CLI is waiting for."""
+        """Write the status (`busy`, `idle` or `waiting`), and the reason for waiting."""
         if self._absent:
             return
         self._note |= {"status": status, "updatedAt": milliseconds()}

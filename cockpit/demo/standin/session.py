@@ -116,7 +116,7 @@ class Session:
             self._record.turn_ended(int((time.monotonic() - began) * 1000))
 
     def _work(self) -> bool:
-        """Get replies until the model stops; return False if the turn was interrupted."""
+        """Get replies until the model stops; return False after an interruption or an error."""
         blocks = 0
         while True:
             if self._interrupted():
