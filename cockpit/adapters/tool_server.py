@@ -88,28 +88,28 @@ def checked_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, str
             takes = ", ".join(known) or "none"
             raise BadUsage(
                 f"{tool.name} has no argument {safe_line(name, 80)!r}",
-                f"Its arguments: {takes}. It always applies to the agent that calls it.",
-                hint="Call it again with these arguments only.",
+                f"Its arguments: {takes}. The tool always applies to the calling agent.",
+                hint="Call the tool again with these arguments only.",
             )
         if value is not None and not isinstance(value, str):
-            raise BadUsage(f"{name} must be text", hint="Call it again with a string.")
+            raise BadUsage(f"{name} must be text", hint="Call the tool again with a string.")
         if value and len(value) > argument.longest:
             raise BadUsage(
                 f"{name} is too long",
                 f"The limit is {argument.longest} characters.",
-                hint="Call it again with a shorter text.",
+                hint="Call the tool again with a shorter text.",
             )
         if value and argument.choices and value not in argument.choices:
             raise BadUsage(
                 f"{name} must be one of: {', '.join(argument.choices)}",
-                hint="Call it again with one of these.",
+                hint="Call the tool again with one of these.",
             )
     for argument in tool.arguments:
         if argument.required and not arguments.get(argument.name):
             raise BadUsage(
                 f"{tool.name} needs the argument {argument.name}",
                 argument.description,
-                hint="Call it again with this argument.",
+                hint="Call the tool again with this argument.",
             )
     return {name: value for name, value in arguments.items() if value}
 

@@ -226,7 +226,7 @@ DURATIONS = Job(
         ),
         ending("A sheet can now contain 1h35m; old sheets still work."),
     ),
-    # The file name is wrong on purpose, so that the review shows it: it is tests/test_durations.py.
+    # `tests/test_parse.py` is wrong on purpose, so that the review shows a wrong file name.
     state="`tally/durations.py` is committed, and `tests/test_parse.py` tests every spelling. "
     "`parse` still reads plain minutes.",
     decisions=(

@@ -141,7 +141,7 @@ def git(directory: Path, arguments: tuple[str, ...], environment: Mapping[str, s
     )
     if run.returncode:
         raise Failed(
-            "The scratch repository could not be created.",
+            "Cannot create the scratch repository",
             run.stderr.strip(),
             hint="Check the free space of the temporary folder, and git --version.",
         )

@@ -71,7 +71,7 @@ def test_an_sqlite_that_cannot_search_is_unfit() -> None:
 
     finding = sqlite(check)
     assert (finding.level, finding.topic) == ("unfit", "sqlite")
-    assert "cannot search" in finding.said
+    assert "has no full-text search" in finding.said
     assert "another Python" in finding.remedy
 
 

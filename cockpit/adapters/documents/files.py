@@ -286,7 +286,7 @@ def _check_plain(entry: os.stat_result) -> None:
         raise Failed(
             "Cannot use the draft handoff document",
             reason,
-            "It must be a regular file at the requested path.",
+            "Write a regular file at the requested path.",
         )
 
 
@@ -338,7 +338,7 @@ def _holds(folder: int, name: str, data: bytes) -> bool:
 
 def _failed(title: str, path: Path, error: OSError) -> Hindered:
     why = os.strerror(error.errno) if error.errno else str(error)
-    hints = {28: "Free some space on that disk.", 30: "The disk is mounted read-only."}
+    hints = {28: "Free some space on that disk.", 30: "Mount the disk writable."}
     return Hindered(
         title,
         f"{safe_line(str(path))}: {why}.",

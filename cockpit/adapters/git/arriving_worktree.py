@@ -97,7 +97,7 @@ class ArrivingWorktree:
             await self._command.run(self.repository, "bundle", "list-heads", str(bundle))
         )
         if heads.output.decode("utf-8", "replace").split() != [parcel.commit, parcel.reference]:
-            raise _refused("Its references differ from those that were announced.")
+            raise _refused("The bundle's references differ from the announced references.")
         self._ok(
             await self._command.run(
                 self.repository, "bundle", "verify", "-q", str(bundle), deadline=DEADLINE
@@ -131,10 +131,10 @@ class ArrivingWorktree:
         top = self._ok(await self._command.run(self.repository, *format_, parcel.commit))
         files, *parents = top.line.split()
         if files != state.files or len(parents) != 2 or parents[0] != state.head:
-            raise _refused("Its commits differ from those that were announced.")
+            raise _refused("The bundle's commits differ from the announced commits.")
         index = self._ok(await self._command.run(self.repository, *format_, parents[1]))
         if index.line.split() != [state.staged, state.head]:
-            raise _refused("Its commits differ from those that were announced.")
+            raise _refused("The bundle's commits differ from the announced commits.")
 
     async def restore(self, parcel: Parcel, directory: Path, branch: str, agent: str) -> bool:
         """Create the worktree with the sent files and index; return whether its branch is new.
@@ -180,7 +180,7 @@ class ArrivingWorktree:
             raise Failed(
                 f"{safe_line(str(directory))} differs from the worktree that was sent",
                 "A file or the index has different content after it was restored.",
-                "The worktree was removed again. Does its file system change names or modes?",
+                "The worktree was removed again. Check whether the disk changes names or modes.",
             )
 
     async def discard(self, parcel: Parcel, directory: Path, branch: str, *, new: bool) -> str:
@@ -263,7 +263,7 @@ def _open_pack(bundle: Path) -> int:
             head += some
         end = head.find(b"\n\n")
         if end < 0 or not head.startswith(b"# v"):
-            raise _refused("It is not a git bundle.")
+            raise _refused("The file is not a git bundle.")
         os.lseek(source, end + 2, os.SEEK_SET)
     except BaseException:
         with suppress(OSError):

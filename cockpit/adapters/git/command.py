@@ -391,7 +391,7 @@ def _timed_out(call: _Call, deadline: float) -> Failed:
     return Failed(
         f"git {call.verb} took longer than {deadline:g} s",
         str(call.directory),
-        "Is the disk slow, or does the repository wait for input?",
+        "Check whether the disk is slow, then try again.",
     )
 
 

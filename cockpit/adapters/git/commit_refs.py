@@ -41,7 +41,7 @@ class GitCommitRefs:
         raise Failed(
             f"Cannot create a reference for the commits of {safe_line(agent)}",
             answer.error,
-            hint="Check that the repository is writable: git fsck",
+            hint="Check that the repository is writable and intact: git fsck",
         )
 
 

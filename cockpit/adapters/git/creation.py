@@ -183,8 +183,8 @@ class GitWorktrees:
                 "No worktree was created",
                 f"The repository's configuration defines a hook: hook.{name}."
                 " cockpit does not run a repository's programs.",
-                "Move it to your own configuration (git config --global), or create the worktree"
-                " manually: git worktree add",
+                "Move the hook to your own configuration (git config --global), or create the"
+                " worktree manually: git worktree add",
             )
 
     async def _fill(self, repository: Path, directory: Path) -> None:
@@ -223,7 +223,7 @@ class GitWorktrees:
             raise Failed(
                 f"Cannot write the note about {safe_line(str(directory))}",
                 str(error.strerror),
-                "Is the disk full? To continue, start the agent again.",
+                "Check the free disk space, then start the agent again.",
             ) from error
 
     async def _check_branch(self, repository: Path, branch: str) -> None:

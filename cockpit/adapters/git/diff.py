@@ -64,8 +64,8 @@ class GitDiff:
         if filters := await repository_filters(self._command, root):
             return Diff(
                 unknown=f"The repository's configuration defines filter programs"
-                f" ({', '.join(filters)}), and cockpit does not run them. To allow one, define it"
-                " in your own configuration: git config --global filter.NAME.clean COMMAND"
+                f" ({', '.join(filters)}), and cockpit does not run them. To allow a filter, define"
+                " it in your own configuration: git config --global filter.NAME.clean COMMAND"
             )
         base = await self._base(root, since_commit)
         tree = base or await self._nothing(root)

@@ -147,7 +147,7 @@ class LeavingWorktree:
             raise Failed(
                 f"{safe_line(str(self._directory))} is not in a git repository",
                 "Work is sent as commits.",
-                "Create one first: git init, and a first commit.",
+                "Create a repository first: git init, and a first commit.",
             )
         top = places.top
         head = await self._git.look.head(top)
@@ -158,8 +158,8 @@ class LeavingWorktree:
         if busy := await self._git.busy(top):
             raise NotNow(
                 f"A git operation is in progress in {safe_line(str(top))}: {busy}",
-                "Its state cannot be moved.",
-                "Finish or abort it, then try again.",
+                "A worktree cannot be moved in this state.",
+                "Finish or abort the operation, then try again.",
             )
         shallow = await self._command.run(top, "rev-parse", "--is-shallow-repository")
         if shallow.line == "true":
@@ -263,7 +263,11 @@ class LeavingWorktree:
             answer = await self._command.run(top, *arguments, settings=DURABLE)
             if answer.ok:
                 return name
-        raise Failed("Cannot keep the commits of the worktree", answer.error, "Check it: git fsck")
+        raise Failed(
+            "Cannot keep the commits of the worktree",
+            answer.error,
+            "Check the repository: git fsck",
+        )
 
     async def _shared(self, top: Path, known: Sequence[str]) -> list[str]:
         if not known:
@@ -286,7 +290,7 @@ class LeavingWorktree:
             raise Failed(
                 f"git cannot read the worktree {safe_line(str(self._directory))}",
                 answer.error,
-                "Nothing was moved. Check it: git status; git fsck",
+                "Nothing was moved. Check the worktree: git status; git fsck",
             )
         return answer
 

@@ -75,7 +75,7 @@ class GitProof:
             raise _not_saved(
                 tree,
                 f"{safe_line(into, 200)} is in a folder that would be deleted.",
-                "Move the objects into the repository (git repack -a -d), and remove this entry.",
+                "Move the objects into the repository (git repack -a -d), and remove this path.",
             )
         await self._check_reference(tree, reference, commits)
         needed = await self._needed(tree, git_paths, reference, commits)
@@ -89,7 +89,7 @@ class GitProof:
             )
         except OSError as error:
             raise _not_saved(
-                tree, f"Cannot sync it to disk: {error.strerror}", "Check the disk."
+                tree, f"Cannot sync the objects to disk: {error.strerror}", "Check the disk."
             ) from error
 
     async def _check_reference(self, tree: Tree, reference: str, commits: Sequence[str]) -> None:

@@ -242,7 +242,7 @@ class GitRemoval:
             )
         if not tree.missing and not await asyncio.to_thread(points_to, tree.directory, folder):
             raise Failed(
-                f"{safe_line(str(tree.directory))} has lost its .git file",
+                f"{safe_line(str(tree.directory))} has no valid .git file",
                 "git cannot list its changes.",
                 f"git -C {tree.repository} worktree repair, or move the folder elsewhere manually.",
             )

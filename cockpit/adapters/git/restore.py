@@ -52,7 +52,7 @@ class GitRestore:
             raise BadUsage(
                 f"There is no {safe_line(reference, 200)!a} in {safe_line(str(repository))}",
                 "",
-                "To list all: git for-each-ref refs/cockpit",
+                "To list the saved worktrees: git for-each-ref refs/cockpit",
             )
         listing = ("ls-tree", "-r", "-z", "-l", "--full-tree", tree.line)
         listed = self._held(await self.command.run(repository, *listing, deadline=DEADLINE))

@@ -107,7 +107,7 @@ def _failure(name: str, answer: ScriptAnswer) -> CockpitError:
     return Failed(
         f"Cannot install cockpit on {name}",
         "\n".join([f"Failed: {answer.value('failed')[:300]}", *output[-8:]]),
-        "Run that command there to see all of its output.",
+        "Run the failed command on the host to see its whole output.",
     )
 
 

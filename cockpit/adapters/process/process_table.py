@@ -213,7 +213,7 @@ def written_below(pid: int, top: Path) -> Path | None:
         return None
     for number in numbers:
         try:
-            place = os.readlink(f"{folder}/{number}")  # noqa: PTH115  as above
+            place = os.readlink(f"{folder}/{number}")  # noqa: PTH115  a tenth of the cost
         except OSError:
             continue
         if place.startswith(prefix) and not place.endswith(DELETED_SUFFIX) and _writes(pid, number):

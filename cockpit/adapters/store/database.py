@@ -104,7 +104,7 @@ class Database:
             raise Hindered(
                 "Cannot write the database",
                 f"{self.path}: {error}.",
-                "Is the disk full? cockpit retries automatically.",
+                "Check the free disk space; cockpit retries automatically.",
             ) from error
 
     def _all(self, kind: type[Record], sql: str, *values: Any) -> list[Record]:

@@ -94,7 +94,7 @@ def make_searchable(database: sqlite3.Connection) -> None:
 
 def cannot_search(missing: sqlite3.Error) -> Failed:
     return Failed(
-        "This Python's SQLite cannot search",
+        "This Python's SQLite has no full-text search",
         f"cockpit needs SQLite 3.34 or later with FTS5; this is {sqlite3.sqlite_version}: "
         f"{missing}.",
         "Install cockpit with another Python.",

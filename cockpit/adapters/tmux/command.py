@@ -94,7 +94,7 @@ class TmuxCommand:
             raise PanesSilent(
                 "tmux does not answer",
                 f"No reply to {commands[0][0]} within {self.deadline:g} s.",
-                "The state of the panes is unknown; they are not changed until tmux answers.",
+                "cockpit changes no pane until tmux answers. To check tmux: cockpit doctor",
             ) from None
         except OSError as error:
             raise PanesSilent("Cannot run tmux", str(error.strerror)) from error

@@ -205,7 +205,7 @@ class TmuxServer:
             raise Failed(
                 f"{folder} belongs to another user",
                 "That user could replace the socket.",
-                hint="Remove it, or ask that user to.",
+                hint="Remove the folder, or ask that user to remove it.",
             )
         write_configuration(self.command.config)
 
