@@ -223,7 +223,7 @@ class GitWorktrees:
             raise Failed(
                 f"Cannot write the note about {safe_line(str(directory))}",
                 str(error.strerror),
-                "Check the free disk space, then start the agent again.",
+                "Check the free space of the disk, then start the agent again.",
             ) from error
 
     async def _check_branch(self, repository: Path, branch: str) -> None:

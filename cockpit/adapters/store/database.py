@@ -104,7 +104,7 @@ class Database:
             raise Hindered(
                 "Cannot write the database",
                 f"{self.path}: {error}.",
-                "Check the free disk space; cockpit retries automatically.",
+                "Check the free space of the disk; cockpit retries automatically.",
             ) from error
 
     def _all(self, kind: type[Record], sql: str, *values: Any) -> list[Record]:
