@@ -32,6 +32,8 @@ CHECKOUT_DEADLINE = 300.0
 LOCKED = "cockpit made this for"
 """Prefix of the lock reason of cockpit's worktrees."""
 NOTE = "cockpit.json"
+FILLING = "cockpit-filling"
+"""The index of a worktree whose files are not complete, in its git directory."""
 LARGEST_NOTE = 65_536
 
 
@@ -197,14 +199,22 @@ class GitWorktrees:
             raise _incomplete(directory, "git could not write the worktree's files.", answer, step)
 
     async def _finish(self, repository: Path, directory: Path, folder: Path) -> None:
-        """Complete a worktree whose creation was interrupted, without changing existing files."""
+        """Complete a worktree whose creation was interrupted, without changing existing files.
+
+        git's index is written last: with an index, a missing file is a file that the agent deleted.
+        """
         if await asyncio.to_thread((folder / "index").exists):
             return
-        for arguments in (("read-tree", "HEAD"), ("checkout-index", "--all", "--quiet")):
-            answer = await self.command.run(directory, *arguments, deadline=CHECKOUT_DEADLINE)
+        own = {"GIT_INDEX_FILE": str(folder / FILLING)}
+        steps = (("read-tree", "HEAD"), ("checkout-index", "--all", "--quiet"))
+        for arguments, variables in (*((step, own) for step in steps), (steps[0], {})):
+            answer = await self.command.run(
+                directory, *arguments, deadline=CHECKOUT_DEADLINE, variables=variables
+            )
             if answer.status not in (0, 1) or (arguments[0] == "read-tree" and not answer.ok):
                 step = await missing_files_step(self.command, repository, answer)
                 raise _incomplete(directory, "Its creation was interrupted.", answer, step)
+        await asyncio.to_thread((folder / FILLING).unlink, missing_ok=True)
 
     async def set_ready(self, directory: Path) -> None:
         folder = await self.look.git_folder(directory)
