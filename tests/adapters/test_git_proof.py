@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
 import subprocess
@@ -34,7 +33,7 @@ def replaced(path: Path, content: bytes) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", zlib.compress(b"blob 6\0theirs")])
-def test_an_object_that_is_damaged_refuses_the_removal(
+async def test_an_object_that_is_damaged_refuses_the_removal(
     repository: Path, tree: Path, content: bytes
 ) -> None:
     """An empty file, and one with another content, under the name of a new file's object."""
@@ -42,35 +41,39 @@ def test_an_object_that_is_damaged_refuses_the_removal(
     name = run(tree, "hash-object", "notes")
     replaced(loose(repository, name), content)
     with pytest.raises(Failed, match="does not contain all of") as refused:
-        remove(repository)
+        await remove(repository)
     assert name[2:] in refused.value.detail
     assert "cockpit-git-" not in refused.value.detail
     assert (tree / "notes").read_text() == "mine\n"
     loose(repository, name).unlink()
-    assert run(repository, "show", f"{remove(repository)}:notes") == "mine"
+    assert run(repository, "show", f"{await remove(repository)}:notes") == "mine"
 
 
-def test_a_committed_file_that_is_damaged_refuses_the_removal(repository: Path, tree: Path) -> None:
+async def test_a_committed_file_that_is_damaged_refuses_the_removal(
+    repository: Path, tree: Path
+) -> None:
     replaced(loose(repository, run(tree, "rev-parse", "HEAD:file")), zlib.compress(b"blob 3\0two"))
     with pytest.raises(Failed, match="does not contain all of"):
-        remove(repository)
+        await remove(repository)
     assert (tree / "file").read_text() == "one\n"
 
 
-def test_objects_that_lie_in_the_worktree_refuse_the_removal(repository: Path, tree: Path) -> None:
+async def test_objects_that_lie_in_the_worktree_refuse_the_removal(
+    repository: Path, tree: Path
+) -> None:
     (tree / "notes").write_text("mine\n")
     run(tree, "init", "-q", "--bare", "cache")
     run(tree / "cache", "--git-dir=.", "hash-object", "-w", "../notes")
     lists = repository / ".git" / "objects" / "info" / "alternates"
     lists.write_text(f"{tree / 'cache' / 'objects'}\n")
     with pytest.raises(Failed, match="does not contain all of") as refused:
-        remove(repository)
+        await remove(repository)
     assert "cache/objects" in refused.value.detail
     assert (tree / "notes").read_text() == "mine\n"
 
 
 @pytest.mark.parametrize("what", ["folder", "file"])
-def test_a_store_that_leads_into_the_worktree_refuses_the_removal(
+async def test_a_store_that_leads_into_the_worktree_refuses_the_removal(
     repository: Path, tree: Path, what: str
 ) -> None:
     (tree / "notes").write_text("mine\n")
@@ -79,7 +82,7 @@ def test_a_store_that_leads_into_the_worktree_refuses_the_removal(
     path.rename(tree / "moved")
     path.symlink_to(tree / "moved")
     with pytest.raises((Failed, NotNow)) as refused:
-        remove(repository)
+        await remove(repository)
     if what == "folder" and len(list((tree / "moved").iterdir())) > 1:
         # An object that was saved has an id with the same two first digits, so git wrote it into
         # the worktree. This happens once in some hundred runs: the id depends on the time.
@@ -89,7 +92,7 @@ def test_a_store_that_leads_into_the_worktree_refuses_the_removal(
     assert (tree / "notes").read_text() == "mine\n"
 
 
-def test_what_only_another_repository_has_is_copied(
+async def test_what_only_another_repository_has_is_copied(
     repository: Path, tree: Path, own_home: Path
 ) -> None:
     (tree / "notes").write_text("mine\n")
@@ -97,15 +100,15 @@ def test_what_only_another_repository_has_is_copied(
     run(own_home / "cache", "--git-dir=.", "hash-object", "-w", str(tree / "notes"))
     lists = repository / ".git" / "objects" / "info" / "alternates"
     lists.write_text(f"{own_home / 'cache' / 'objects'}\n")
-    reference = remove(repository)
+    reference = await remove(repository)
     lists.unlink()
     shutil.rmtree(own_home / "cache")
-    assert set(restored(repository, reference, own_home / "again")) == {
+    assert set(await restored(repository, reference, own_home / "again")) == {
         ".gitignore", "file", "notes",
     }  # fmt: skip
 
 
-def test_a_reference_that_is_deleted_meanwhile_refuses_the_removal(
+async def test_a_reference_that_is_deleted_meanwhile_refuses_the_removal(
     repository: Path, tree: Path
 ) -> None:
     async def delete(_: Path) -> str | None:
@@ -117,7 +120,7 @@ def test_a_reference_that_is_deleted_meanwhile_refuses_the_removal(
 
     (tree / "notes").write_text("mine\n")
     with pytest.raises(Failed, match="does not contain all of"):
-        asyncio.run(Git().remove(seen(repository), delete))
+        await Git().remove(await seen(repository), delete)
     assert (tree / "notes").read_text() == "mine\n"
 
 
@@ -141,7 +144,7 @@ asyncio.run(main())
 """
 
 
-def test_everything_is_synced_before_anything_is_deleted(
+async def test_everything_is_synced_before_anything_is_deleted(
     repository: Path, tree: Path, own_home: Path
 ) -> None:
     if (reason := kernel_log.reason_against()) is not None:
@@ -176,7 +179,7 @@ def test_everything_is_synced_before_anything_is_deleted(
     assert named < everything < removed
 
 
-def test_a_power_cut_after_a_removal_leaves_all_that_was_kept(own_home: Path) -> None:
+async def test_a_power_cut_after_a_removal_leaves_all_that_was_kept(own_home: Path) -> None:
     if (reason := power.reason_against()) is not None:
         pytest.skip(reason)
     with tempfile.TemporaryDirectory(prefix="ckfaults-") as folder:
@@ -189,12 +192,12 @@ def test_a_power_cut_after_a_removal_leaves_all_that_was_kept(own_home: Path) ->
             (repository / "file").write_text("one\n")
             run(repository, "add", ".")
             commit(repository, "one")
-            made = asyncio.run(Git().ensure(repository, home / "tree", "agent/api", "", agent="a"))
+            made = await Git().ensure(repository, home / "tree", "agent/api", "", agent="a")
             power.settle(home)
             (made.directory / "file").write_text("two\n")
             run(made.directory, "commit", "-qam", "not synced by anybody")
             (made.directory / "notes").write_text("mine\n")
-            reference = remove(repository)
+            reference = await remove(repository)
             last(home)
             power.cut(home)
             power.switch_on(home)
@@ -244,7 +247,7 @@ except CockpitError as error:
 """
 
 
-def test_what_comes_to_be_at_its_path_is_neither_read_nor_deleted(
+async def test_what_comes_to_be_at_its_path_is_neither_read_nor_deleted(
     repository: Path, tree: Path, own_home: Path
 ) -> None:
     trap, sprung, kept = own_home / "trap", own_home / "sprung", own_home / "kept"
@@ -261,30 +264,28 @@ def test_what_comes_to_be_at_its_path_is_neither_read_nor_deleted(
     assert (tree / "ignored.log").read_text() == "written after the salvage\n"
     assert "git still lists" in done.stdout
     assert "refs/cockpit/salvage/" in done.stdout
-    assert seen(repository).directory == tree
+    assert (await seen(repository)).directory == tree
 
 
-def test_a_removed_worktree_leaves_nothing_with_git(
+async def test_a_removed_worktree_leaves_nothing_with_git(
     repository: Path, tree: Path, own_home: Path
 ) -> None:
     run(repository, "worktree", "add", "-q", "--detach", str(own_home / "other"))
-    (mine, other) = sorted(
-        asyncio.run(Git().trees(repository)), key=lambda one: one.directory != tree
-    )
-    asyncio.run(Git().remove(mine, nobody))
+    (mine, other) = sorted(await Git().trees(repository), key=lambda one: one.directory != tree)
+    await Git().remove(mine, nobody)
     assert [one.name for one in (repository / ".git" / "worktrees").iterdir()] == ["other"]
-    asyncio.run(Git().remove(other, nobody))
+    await Git().remove(other, nobody)
     assert not (repository / ".git" / "worktrees").exists()
     run(repository, "fsck", "--strict")
     assert run(repository, "worktree", "list", "--porcelain").count("worktree ") == 1
 
 
-def test_a_folder_of_gits_that_is_a_link_is_not_deleted(
+async def test_a_folder_of_gits_that_is_a_link_is_not_deleted(
     repository: Path, tree: Path, own_home: Path
 ) -> None:
     folder = repository / ".git" / "worktrees" / "tree"
     folder.rename(own_home / "elsewhere")
     folder.symlink_to(own_home / "elsewhere")
     with pytest.raises(CockpitError, match="is a link"):
-        asyncio.run(Git().remove(seen(repository), nobody))
+        await Git().remove(await seen(repository), nobody)
     assert (own_home / "elsewhere" / "HEAD").exists()

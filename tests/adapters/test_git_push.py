@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -25,8 +24,8 @@ def repository(own_home: Path) -> Path:
     return repository
 
 
-def push(repository: Path) -> str:
-    return asyncio.run(Git().push(repository, "agent/api"))
+async def push(repository: Path) -> str:
+    return await Git().push(repository, "agent/api")
 
 
 def hook(folder: Path) -> None:
@@ -36,7 +35,9 @@ def hook(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("written", ["checks", "ABSOLUTE", "~/checks"])
-def test_hooks_of_another_folder_count(repository: Path, own_home: Path, written: str) -> None:
+async def test_hooks_of_another_folder_count(
+    repository: Path, own_home: Path, written: str
+) -> None:
     far = own_home / "far.git"
     places = {"checks": far / "checks", "~/checks": own_home / "home" / "checks"}
     folder = places.get(written, own_home / "checks")
@@ -44,42 +45,44 @@ def test_hooks_of_another_folder_count(repository: Path, own_home: Path, written
     path = str(folder) if written == "ABSOLUTE" else written
     run(far, "config", "core.hooksPath", path)
     with pytest.raises(Failed, match="Nothing was pushed") as refused:
-        push(repository)
+        await push(repository)
     assert str(folder / "pre-receive") in refused.value.detail
     assert "To do it manually: git -C" in refused.value.hint
     (folder / "pre-receive").unlink()
-    assert push(repository) == "origin"
+    assert await push(repository) == "origin"
 
 
-def test_hooks_of_a_checkouts_configuration_count(repository: Path, own_home: Path) -> None:
+async def test_hooks_of_a_checkouts_configuration_count(repository: Path, own_home: Path) -> None:
     near = own_home / "near"
     run(own_home, "init", "-q", "near")
     run(near, "config", "core.hooksPath", "checks")
     hook(near / ".git" / "checks")
     run(repository, "remote", "set-url", "origin", str(near))
     with pytest.raises(Failed, match="Nothing was pushed"):
-        push(repository)
+        await push(repository)
 
 
-def test_a_name_without_its_ending_is_looked_up_as_git_does(
+async def test_a_name_without_its_ending_is_looked_up_as_git_does(
     repository: Path, own_home: Path
 ) -> None:
     run(repository, "remote", "set-url", "origin", str(own_home / "far"))
-    assert push(repository) == "origin"
+    assert await push(repository) == "origin"
     hook(own_home / "far.git" / "hooks")
     with pytest.raises(Failed, match="Nothing was pushed"):
-        push(repository)
+        await push(repository)
 
 
-def test_hooks_in_a_remotes_configuration_count(repository: Path, own_home: Path) -> None:
+async def test_hooks_in_a_remotes_configuration_count(repository: Path, own_home: Path) -> None:
     run(own_home / "far.git", "config", "hook.check.command", "true")
     with pytest.raises(Failed, match="Nothing was pushed") as refused:
-        push(repository)
+        await push(repository)
     assert "hook.check" in refused.value.detail
 
 
 @pytest.mark.parametrize("way", ["encoded", "file"])
-def test_a_folder_by_another_name_is_found(repository: Path, own_home: Path, way: str) -> None:
+async def test_a_folder_by_another_name_is_found(
+    repository: Path, own_home: Path, way: str
+) -> None:
     far = own_home / "far.git"
     hook(far / "hooks")
     (own_home / "pointer").write_text(f"gitdir: {far}\n")
@@ -89,5 +92,5 @@ def test_a_folder_by_another_name_is_found(repository: Path, own_home: Path, way
     }
     run(repository, "remote", "set-url", "origin", written[way])
     with pytest.raises(Failed, match="Nothing was pushed"):
-        push(repository)
+        await push(repository)
     assert run(far, "for-each-ref") == ""

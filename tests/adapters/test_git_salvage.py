@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import os
 import socket
@@ -68,25 +67,22 @@ def repository(own_home: Path) -> Path:
 
 
 @pytest.fixture
-def tree(repository: Path, own_home: Path) -> Path:
-    made = Git().ensure(repository, own_home / "tree", "agent/api", "", agent="api")
-    return asyncio.run(made).directory
+async def tree(repository: Path, own_home: Path) -> Path:
+    made = await Git().ensure(repository, own_home / "tree", "agent/api", "", agent="api")
+    return made.directory
 
 
-def seen(repository: Path) -> Tree:
-    async def look() -> Tree:
-        git = Git()
-        return await git.examine((await git.trees(repository))[0])
-
-    return asyncio.run(look())
+async def seen(repository: Path) -> Tree:
+    git = Git()
+    return await git.examine((await git.trees(repository))[0])
 
 
 async def nobody(_: Path) -> str | None:
     return None
 
 
-def remove(repository: Path) -> str:
-    removed: Removed = asyncio.run(Git().remove(seen(repository), nobody))
+async def remove(repository: Path) -> str:
+    removed: Removed = await Git().remove(await seen(repository), nobody)
     assert removed.salvage is not None
     return removed.salvage
 
@@ -104,15 +100,17 @@ def digests(top: Path) -> dict[str, tuple[str, bool]]:
     return found
 
 
-def restored(repository: Path, reference: str, folder: Path) -> dict[str, tuple[str, bool]]:
-    asyncio.run(Git().restore(repository, reference, folder))
+async def restored(repository: Path, reference: str, folder: Path) -> dict[str, tuple[str, bool]]:
+    await Git().restore(repository, reference, folder)
     return digests(folder)
 
 
 # Bytes
 
 
-def test_every_byte_of_a_worktree_comes_back(repository: Path, tree: Path, own_home: Path) -> None:
+async def test_every_byte_of_a_worktree_comes_back(
+    repository: Path, tree: Path, own_home: Path
+) -> None:
     run(repository, "config", "core.autocrlf", "input")
     run(repository, "config", "filter.vault.clean", "cat")
     (tree / ".gitattributes").write_text(ATTRIBUTES)
@@ -128,12 +126,12 @@ def test_every_byte_of_a_worktree_comes_back(repository: Path, tree: Path, own_h
     (tree / os.fsdecode(b"latin-\xe9")).write_bytes(b"x")
     os.link(tree / "program", tree / "other-program")
     before = digests(tree)
-    reference = remove(repository)
+    reference = await remove(repository)
     assert not tree.exists()
-    assert restored(repository, reference, own_home / "again") == before
+    assert await restored(repository, reference, own_home / "again") == before
 
 
-def test_a_restored_worktree_is_on_its_branch_with_its_bytes(
+async def test_a_restored_worktree_is_on_its_branch_with_its_bytes(
     repository: Path, tree: Path, own_home: Path
 ) -> None:
     (tree / ".gitattributes").write_text("* text=auto eol=crlf\n")
@@ -142,15 +140,15 @@ def test_a_restored_worktree_is_on_its_branch_with_its_bytes(
     commit(tree, "mine")
     (tree / "file").write_bytes(b"two\r\nand\n")
     before = digests(tree)
-    reference = remove(repository)
+    reference = await remove(repository)
     again = own_home / "again"
     run(repository, "worktree", "add", "-q", "--no-checkout", str(again), "agent/api")
-    assert restored(again, reference, again) == before
+    assert await restored(again, reference, again) == before
     run(again, "reset", "-q")
     assert run(again, "status", "--porcelain") == "M file"
 
 
-def test_line_endings_that_git_calls_clean_are_kept(repository: Path, tree: Path) -> None:
+async def test_line_endings_that_git_calls_clean_are_kept(repository: Path, tree: Path) -> None:
     (tree / ".gitattributes").write_text("* text=auto\n*.v ident\n")
     (tree / "script.bat").write_bytes(b"a\nb\n")
     (tree / "note.v").write_bytes(b"$Id$\n")
@@ -159,11 +157,11 @@ def test_line_endings_that_git_calls_clean_are_kept(repository: Path, tree: Path
     (tree / "script.bat").write_bytes(b"a\r\nb\r\n")
     (tree / "note.v").write_bytes(b"$Id: the only note $\n")
     before = digests(tree)
-    reference = remove(repository)
-    assert restored(repository, reference, tree) == before
+    reference = await remove(repository)
+    assert await restored(repository, reference, tree) == before
 
 
-def test_a_change_of_line_endings_during_the_removal_is_noticed(
+async def test_a_change_of_line_endings_during_the_removal_is_noticed(
     repository: Path, tree: Path
 ) -> None:
     (tree / ".gitattributes").write_text("* text=auto\n")
@@ -174,117 +172,121 @@ def test_a_change_of_line_endings_during_the_removal_is_noticed(
         return None
 
     with pytest.raises(NotNow, match="was not removed"):
-        asyncio.run(Git().remove(seen(repository), convert))
+        await Git().remove(await seen(repository), convert)
     assert (tree / "script").read_bytes() == b"a\r\n"
 
 
 @pytest.mark.long
-def test_what_has_no_bytes_does_not_hold_it_up(repository: Path, tree: Path) -> None:
+async def test_what_has_no_bytes_does_not_hold_it_up(repository: Path, tree: Path) -> None:
     os.mkfifo(tree / "pipe")
     with socket.socket(socket.AF_UNIX) as door:
         door.bind(str(tree / "door"))
     (tree / "hollow").mkdir()
-    remove(repository)
+    await remove(repository)
     assert not tree.exists()
 
 
 @pytest.mark.long
-def test_modes_are_kept_where_git_was_told_to_ignore_them(
+async def test_modes_are_kept_where_git_was_told_to_ignore_them(
     repository: Path, tree: Path, own_home: Path
 ) -> None:
     run(repository, "config", "core.fileMode", "false")
     (tree / "file").chmod(0o755)
-    reference = remove(repository)
-    assert restored(repository, reference, own_home / "again")["file"][1]
+    reference = await remove(repository)
+    assert (await restored(repository, reference, own_home / "again"))["file"][1]
 
 
 @pytest.mark.long
-def test_a_split_index_is_read(repository: Path, tree: Path) -> None:
+async def test_a_split_index_is_read(repository: Path, tree: Path) -> None:
     run(tree, "update-index", "--split-index")
     (tree / "file").write_text("staged\n")
     run(tree, "add", "file")
     (tree / "file").write_text("later\n")
-    reference = remove(repository)
+    reference = await remove(repository)
     assert run(repository, "show", f"{reference}^2:file") == "staged"
     assert run(repository, "show", f"{reference}:file") == "later"
 
 
 @pytest.mark.long
-def test_what_is_to_be_added_later_is_kept(repository: Path, tree: Path) -> None:
+async def test_what_is_to_be_added_later_is_kept(repository: Path, tree: Path) -> None:
     (tree / "new").write_text("new\n")
     run(tree, "add", "--intent-to-add", "new")
-    reference = remove(repository)
+    reference = await remove(repository)
     assert run(repository, "show", f"{reference}:new") == "new"
 
 
-def test_a_repository_that_appears_inside_is_not_removed(repository: Path, tree: Path) -> None:
+async def test_a_repository_that_appears_inside_is_not_removed(
+    repository: Path, tree: Path
+) -> None:
     """git's own `add` would note only which commit it is on, before and after."""
-    before = seen(repository)
+    before = await seen(repository)
     run(tree, "init", "-q", "inside")
     commit(tree / "inside", "mine")
     (tree / "inside" / "work").write_text("work\n")
     with pytest.raises(Failed, match="Cannot save all files in") as caught:
-        asyncio.run(Git().remove(before, nobody))
+        await Git().remove(before, nobody)
     assert "inside" in caught.value.detail
     assert (tree / "inside" / "work").read_text() == "work\n"
 
 
-def test_a_worktree_whose_git_file_became_a_repository_is_not_removed(
+async def test_a_worktree_whose_git_file_became_a_repository_is_not_removed(
     repository: Path, tree: Path
 ) -> None:
     (tree / ".git").unlink()
     run(tree, "init", "-q")
     mine = commit(tree, "mine")
     with pytest.raises(Failed, match="has no valid"):
-        asyncio.run(Git().remove(seen(repository), nobody))
+        await Git().remove(await seen(repository), nobody)
     assert run(tree, "rev-parse", "HEAD") == mine
 
 
-def test_files_in_an_empty_submodule_are_kept(repository: Path, tree: Path, own_home: Path) -> None:
+async def test_files_in_an_empty_submodule_are_kept(
+    repository: Path, tree: Path, own_home: Path
+) -> None:
     head = run(tree, "rev-parse", "HEAD")
     for name in ("library", "other"):
         run(tree, "update-index", "--add", "--cacheinfo", f"160000,{head},{name}")
         (tree / name).mkdir()
     commit(tree, "with libraries")
     (tree / "library" / "work").write_text("work\n")
-    reference = remove(repository)
+    reference = await remove(repository)
     assert run(repository, "show", f"{reference}:library/work") == "work"
     assert run(repository, "ls-tree", reference, "other").split()[:3] == ["160000", "commit", head]
 
 
 @pytest.mark.long
-def test_many_files_and_links_are_kept(repository: Path, tree: Path, own_home: Path) -> None:
+async def test_many_files_and_links_are_kept(repository: Path, tree: Path, own_home: Path) -> None:
     for number in range(4100):
         (tree / f"file-{number}").write_text(f"{number}\n")
     (tree / "link").symlink_to("file-1")
     before = digests(tree)
-    reference = remove(repository)
-    assert restored(repository, reference, own_home / "again") == before
+    reference = await remove(repository)
+    assert await restored(repository, reference, own_home / "again") == before
 
 
 # Giving back
 
 
-def test_nothing_is_restored_over_files(repository: Path, tree: Path, own_home: Path) -> None:
-    reference = remove(repository)
+async def test_nothing_is_restored_over_files(repository: Path, tree: Path, own_home: Path) -> None:
+    reference = await remove(repository)
     target = own_home / "target"
     target.mkdir()
     (target / "mine").write_text("mine\n")
     with pytest.raises(BadUsage, match="is not empty"):
-        asyncio.run(Git().restore(repository, reference, target))
+        await Git().restore(repository, reference, target)
     assert [path.name for path in target.iterdir()] == ["mine"]
     with pytest.raises(BadUsage, match="There is no"):
-        asyncio.run(Git().restore(repository, "refs/cockpit/salvage/x", own_home / "x"))
+        await Git().restore(repository, "refs/cockpit/salvage/x", own_home / "x")
 
 
-def test_nothing_is_restored_through_a_link(
+async def test_nothing_is_restored_through_a_link(
     repository: Path, tree: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A folder is exchanged for a link between two files that are written into it."""
     (tree / "sub").mkdir()
     for name in ("a", "b"):
         (tree / "sub" / name).write_text("mine\n")
-    reference = remove(repository)
+    reference = await remove(repository)
     target, elsewhere = own_home / "target", own_home / "elsewhere"
     elsewhere.mkdir()
     plain_close = os.close
@@ -297,46 +299,49 @@ def test_nothing_is_restored_through_a_link(
 
     monkeypatch.setattr(os, "close", exchange)
     with pytest.raises(Failed, match="is incomplete"):
-        asyncio.run(Git().restore(repository, reference, target))
+        await Git().restore(repository, reference, target)
     assert list(elsewhere.iterdir()) == []
     (own_home / "link").symlink_to(elsewhere)
     with pytest.raises(BadUsage, match="Cannot use"):
-        asyncio.run(Git().restore(repository, reference, own_home / "link"))
+        await Git().restore(repository, reference, own_home / "link")
     assert list(elsewhere.iterdir()) == []
 
 
-def test_a_file_that_git_has_lost_is_named(repository: Path, tree: Path, own_home: Path) -> None:
+async def test_a_file_that_git_has_lost_is_named(
+    repository: Path, tree: Path, own_home: Path
+) -> None:
     (tree / "notes").write_text("mine\n")
     name = run(tree, "hash-object", "notes")
-    reference = remove(repository)
+    reference = await remove(repository)
     (repository / ".git" / "objects" / name[:2] / name[2:]).unlink()
     with pytest.raises(Failed, match="no longer contains notes"):
-        asyncio.run(Git().restore(repository, reference, own_home / "again"))
+        await Git().restore(repository, reference, own_home / "again")
 
 
 @pytest.mark.parametrize("name", ["..", ".git", ".GiT"])
-def test_a_tree_with_names_that_lead_elsewhere_is_not_restored(
+async def test_a_tree_with_names_that_lead_elsewhere_is_not_restored(
     repository: Path, own_home: Path, name: str
 ) -> None:
     blob = run(repository, "hash-object", "-w", "file")
     inner = run(repository, "mktree", given=f"100644 blob {blob}\tx\n")
     outer = run(repository, "mktree", given=f"040000 tree {inner}\t{name}\n")
     with pytest.raises(Failed, match="is not a valid file name"):
-        asyncio.run(Git().restore(repository, outer, own_home / "again"))
+        await Git().restore(repository, outer, own_home / "again")
     assert not (own_home / "x").exists()
 
 
 # What only git's own folder for the worktree has
 
 
-def test_a_commit_on_no_branch_is_counted_and_kept(repository: Path, tree: Path) -> None:
+async def test_a_commit_on_no_branch_is_counted_and_kept(repository: Path, tree: Path) -> None:
     run(tree, "checkout", "-q", "--detach")
     (tree / "p").write_text("precious\n")
     run(tree, "add", "p")
     precious = commit(tree, "precious")
     run(tree, "checkout", "-q", "agent/api")
-    assert (seen(repository).only_here, seen(repository).alone) == (1, 0)
-    reference = remove(repository)
+    worktree = await seen(repository)
+    assert (worktree.only_here, worktree.alone) == (1, 0)
+    reference = await remove(repository)
     assert run(repository, "merge-base", "--is-ancestor", precious, reference) == ""
     run(repository, "gc", "-q", "--prune=now")
     assert run(repository, "show", f"{precious}:p") == "precious"
@@ -345,18 +350,20 @@ def test_a_commit_on_no_branch_is_counted_and_kept(repository: Path, tree: Path)
 @pytest.mark.parametrize(
     "name", cases("refs/bisect/bad", long=["refs/worktree/keep", "refs/rewritten/x"])
 )
-def test_what_its_own_references_hold_is_kept(repository: Path, tree: Path, name: str) -> None:
+async def test_what_its_own_references_hold_is_kept(
+    repository: Path, tree: Path, name: str
+) -> None:
     precious = commit(tree, "precious")
     run(tree, "update-ref", name, precious)
     run(tree, "reset", "-q", "--hard", "HEAD~1")
     (Path(run(tree, "rev-parse", "--absolute-git-dir")) / "logs" / "HEAD").unlink()
     (Path(run(tree, "rev-parse", "--absolute-git-dir")) / "ORIG_HEAD").unlink()
-    assert seen(repository).only_here == 1
-    reference = remove(repository)
+    assert (await seen(repository)).only_here == 1
+    reference = await remove(repository)
     assert run(repository, "merge-base", "--is-ancestor", precious, reference) == ""
 
 
-def test_a_tag_and_a_file_that_only_its_references_hold_are_kept(
+async def test_a_tag_and_a_file_that_only_its_references_hold_are_kept(
     repository: Path, tree: Path
 ) -> None:
     blob = run(tree, "hash-object", "-w", "--stdin", given="only here\n")
@@ -365,29 +372,31 @@ def test_a_tag_and_a_file_that_only_its_references_hold_are_kept(
     tag = run(tree, "rev-parse", "mine")
     run(tree, "update-ref", "refs/worktree/tag", tag)
     run(tree, "tag", "-d", "mine")
-    assert seen(repository).only_here == 2
-    reference = remove(repository)
+    assert (await seen(repository)).only_here == 2
+    reference = await remove(repository)
     assert run(repository, "show", f"{reference}^2:objects/{blob}") == "only here"
     assert "a note on it" in run(repository, "show", f"{reference}^2:objects/{tag}")
 
 
-def test_what_stays_elsewhere_is_not_counted(repository: Path, tree: Path, own_home: Path) -> None:
+async def test_what_stays_elsewhere_is_not_counted(
+    repository: Path, tree: Path, own_home: Path
+) -> None:
     """On a branch, in a tag, kept before, or on another worktree's HEAD."""
     run(tree, "checkout", "-q", "--detach")
     run(tree, "branch", "other", commit(tree, "on a branch"))
     run(tree, "tag", "tagged", commit(tree, "tagged"))
     elsewhere = commit(tree, "elsewhere")
     run(tree, "checkout", "-q", "agent/api")
-    assert seen(repository).only_here == 1
+    assert (await seen(repository)).only_here == 1
     run(repository, "worktree", "add", "-q", "--detach", str(own_home / "z"), elsewhere)
-    assert seen(repository).only_here == 0
+    assert (await seen(repository)).only_here == 0
     run(repository, "worktree", "remove", str(own_home / "z"))
-    asyncio.run(Git().salvage(seen(repository)))
-    assert seen(repository).only_here == 0
+    await Git().salvage(await seen(repository))
+    assert (await seen(repository)).only_here == 0
 
 
 @pytest.mark.long
-def test_a_log_of_very_many_commits_is_kept(repository: Path, tree: Path) -> None:
+async def test_a_log_of_very_many_commits_is_kept(repository: Path, tree: Path) -> None:
     folder = Path(run(tree, "rev-parse", "--absolute-git-dir"))
     head = run(tree, "rev-parse", "HEAD")
     stream = "".join(
@@ -400,49 +409,50 @@ def test_a_log_of_very_many_commits_is_kept(repository: Path, tree: Path) -> Non
     run(repository, "update-ref", "--stdin", given=given)
     line = "{} {} a <a@b> 1 +0000\tcommit: x\n"
     (folder / "logs" / "HEAD").write_text("".join(line.format(head, one) for one in made))
-    assert seen(repository).only_here == 1200
-    reference = remove(repository)
+    assert (await seen(repository)).only_here == 1200
+    reference = await remove(repository)
     kept = run(repository, "rev-list", reference).split()
     assert set(made) <= set(kept)
 
 
-def test_what_is_staged_is_kept_when_the_folder_is_gone(repository: Path, tree: Path) -> None:
+async def test_what_is_staged_is_kept_when_the_folder_is_gone(repository: Path, tree: Path) -> None:
     (tree / "new").write_text("staged\n")
     run(tree, "add", "new")
     assert subprocess.run(["rm", "-rf", str(tree)], check=True).returncode == 0
-    assert (seen(repository).missing, seen(repository).changed) == (True, 1)
-    reference = remove(repository)
+    worktree = await seen(repository)
+    assert (worktree.missing, worktree.changed) == (True, 1)
+    reference = await remove(repository)
     assert "staged" in run(repository, "log", "-p", "--format=%s", reference)
     run(repository, "gc", "-q", "--prune=now")
     assert run(repository, "show", f"{reference}^2:new") == "staged"
 
 
-def test_all_sides_of_a_conflict_are_kept(repository: Path, tree: Path) -> None:
+async def test_all_sides_of_a_conflict_are_kept(repository: Path, tree: Path) -> None:
     blobs = [
         run(tree, "hash-object", "-w", "--stdin", given=f"side {number}\n") for number in range(4)
     ]
     lines = "".join(f"100644 {blobs[stage]} {stage}\tfile\n" for stage in (1, 2, 3))
     run(tree, "update-index", "--force-remove", "file")
     run(tree, "update-index", "--index-info", given=lines)
-    reference = remove(repository)
+    reference = await remove(repository)
     run(repository, "gc", "-q", "--prune=now")
     parents = [f"{reference}^{number}:file" for number in (2, 3, 4)]
     assert [run(repository, "show", one) for one in parents] == ["side 1", "side 2", "side 3"]
 
 
-def test_a_half_done_operation_is_kept_when_the_folder_is_gone(
+async def test_a_half_done_operation_is_kept_when_the_folder_is_gone(
     repository: Path, tree: Path
 ) -> None:
     folder = Path(run(tree, "rev-parse", "--absolute-git-dir"))
     (folder / "rebase-apply").mkdir()
     (folder / "rebase-apply" / "0001").write_text("a patch that nobody has applied\n")
     subprocess.run(["rm", "-rf", str(tree)], check=True)
-    reference = remove(repository)
+    reference = await remove(repository)
     shown = run(repository, "show", f"{reference}^2:git/rebase-apply/0001")
     assert shown == "a patch that nobody has applied"
 
 
-def test_a_commit_during_the_removal_is_noticed(repository: Path, tree: Path) -> None:
+async def test_a_commit_during_the_removal_is_noticed(repository: Path, tree: Path) -> None:
     """By a process that was told where git's folder is."""
     run(tree, "checkout", "-q", "--detach")
     folder = run(tree, "rev-parse", "--absolute-git-dir")
@@ -452,7 +462,7 @@ def test_a_commit_during_the_removal_is_noticed(repository: Path, tree: Path) ->
         return None
 
     with pytest.raises(NotNow, match="was not removed"):
-        asyncio.run(Git().remove(seen(repository), late))
+        await Git().remove(await seen(repository), late)
     assert run(tree, "log", "-1", "--format=%s") == "late"
 
 
@@ -495,47 +505,49 @@ def killed(repository: Path, moment: str) -> Path:
     return left
 
 
-def test_a_removal_killed_before_it_compared_is_undone(repository: Path, tree: Path) -> None:
+async def test_a_removal_killed_before_it_compared_is_undone(repository: Path, tree: Path) -> None:
     (tree / "new").write_text("new\n")
     left = killed(repository, "moved")
     (left / "late").write_text("late\n")
     with pytest.raises(NotNow, match="was interrupted"):
-        remove(repository)
+        await remove(repository)
     assert (tree / "new").read_text() == "new\n"
     assert (tree / "late").read_text() == "late\n"
-    reference = remove(repository)
+    reference = await remove(repository)
     assert run(repository, "show", f"{reference}:late") == "late"
     assert list(tree.parent.glob(".tree.*")) == []
 
 
-def test_a_removal_killed_while_it_deleted_is_finished(repository: Path, tree: Path) -> None:
+async def test_a_removal_killed_while_it_deleted_is_finished(repository: Path, tree: Path) -> None:
     (tree / "new").write_text("new\n")
     left = killed(repository, "deleting")
     assert sorted(path.name for path in left.iterdir()) == [".git", ".gitignore", "new"]
-    reference = remove(repository)
+    reference = await remove(repository)
     assert not left.exists()
     assert not tree.exists()
     assert run(repository, "show", f"{reference}:new") == "new"
     assert run(repository, "show", f"{reference}:file") == "one"
-    assert asyncio.run(Git().trees(repository)) == []
+    assert await Git().trees(repository) == []
     (only,) = run(repository, "for-each-ref", "--format=%(refname)", "refs/cockpit").split()
     assert only == reference
 
 
-def test_what_was_changed_since_a_killed_removal_is_left(repository: Path, tree: Path) -> None:
+async def test_what_was_changed_since_a_killed_removal_is_left(
+    repository: Path, tree: Path
+) -> None:
     left = killed(repository, "deleting")
     (left / ".gitignore").write_text("mine\n")
     with pytest.raises(NotNow, match="An earlier removal did not finish") as caught:
-        remove(repository)
+        await remove(repository)
     assert str(left) in caught.value.title
     assert (left / ".gitignore").read_text() == "mine\n"
     left.rename(tree.parent / "mine")
-    remove(repository)
+    await remove(repository)
     assert (tree.parent / "mine" / ".gitignore").read_text() == "mine\n"
 
 
 @pytest.mark.parametrize("moment", ["moved", "deleting"])
-def test_a_folder_in_the_place_of_what_was_left_is_not_touched(
+async def test_a_folder_in_the_place_of_what_was_left_is_not_touched(
     repository: Path, tree: Path, moment: str
 ) -> None:
     left = killed(repository, moment)
@@ -543,54 +555,54 @@ def test_a_folder_in_the_place_of_what_was_left_is_not_touched(
     left.mkdir()
     (left / "mine").write_text("mine\n")
     with pytest.raises(CockpitError, match="An earlier removal did not finish"):
-        remove(repository)
+        await remove(repository)
     assert (left / "mine").read_text() == "mine\n"
     assert (tree.parent / "away" / ".gitignore").exists()
 
 
-def test_a_worktree_beside_it_with_that_name_stays(
+async def test_a_worktree_beside_it_with_that_name_stays(
     repository: Path, tree: Path, own_home: Path
 ) -> None:
     other = tree.with_name(".tree.removing")
     run(repository, "worktree", "add", "-q", "-b", "wip", str(other))
     (other / "work").write_text("work\n")
     git = Git()
-    (mine,) = [one for one in asyncio.run(git.trees(repository)) if one.directory == tree]
-    asyncio.run(git.remove(mine, nobody))
+    (mine,) = [one for one in await git.trees(repository) if one.directory == tree]
+    await git.remove(mine, nobody)
     assert (other / "work").read_text() == "work\n"
 
 
-def test_a_name_that_git_leaves_out_without_a_word_holds_up_the_removal(
+async def test_a_name_that_git_leaves_out_without_a_word_holds_up_the_removal(
     repository: Path, tree: Path, own_home: Path
 ) -> None:
     (tree / ".GIT").mkdir()
     (tree / ".GIT" / "work").write_text("work\n")
     with pytest.raises(Failed, match="Cannot save all files") as caught:
-        remove(repository)
+        await remove(repository)
     assert ".GIT/work" in caught.value.detail
     assert (tree / ".GIT" / "work").read_text() == "work\n"
 
 
-def test_a_link_that_git_would_not_check_out_holds_up_the_removal(
+async def test_a_link_that_git_would_not_check_out_holds_up_the_removal(
     repository: Path, tree: Path
 ) -> None:
     (tree / ".gitmodules").symlink_to("work")
     with pytest.raises(Failed, match="Cannot save all files"):
-        remove(repository)
+        await remove(repository)
     assert (tree / ".gitmodules").is_symlink()
 
 
 @pytest.mark.long
-def test_a_repository_with_longer_hashes_is_kept_too(own_home: Path) -> None:
+async def test_a_repository_with_longer_hashes_is_kept_too(own_home: Path) -> None:
     repository = own_home / "longer"
     run(own_home, "init", "-q", "--object-format=sha256", str(repository))
     (repository / "file").write_text("one\n")
     run(repository, "add", ".")
     commit(repository, "one")
-    made = asyncio.run(Git().ensure(repository, own_home / "t", "agent/api", "", agent="api"))
+    made = await Git().ensure(repository, own_home / "t", "agent/api", "", agent="api")
     run(made.directory, "checkout", "-q", "--detach")
     precious = commit(made.directory, "precious")
     run(made.directory, "checkout", "-q", "agent/api")
-    assert seen(repository).only_here == 1
-    reference = remove(repository)
+    assert (await seen(repository)).only_here == 1
+    reference = await remove(repository)
     assert run(repository, "merge-base", "--is-ancestor", precious, reference) == ""

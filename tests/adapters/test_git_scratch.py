@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 from cockpit.adapters.git.scratch import make_scratch, prune_scratch, scratch
 
 
-def test_a_folder_is_private_and_deleted_afterwards(own_home: Path) -> None:
+async def test_a_folder_is_private_and_deleted_afterwards(own_home: Path) -> None:
     private = own_home / "run" / "git"
-
-    async def story() -> Path:
-        async with scratch(private) as folder:
-            assert folder.parent == private
-            assert folder.stat().st_mode & 0o777 == 0o700
-            assert private.stat().st_mode & 0o777 == 0o700
-            (folder / "index").write_text("x")
-            return folder
-
-    assert not asyncio.run(story()).exists()
+    async with scratch(private) as folder:
+        assert folder.parent == private
+        assert folder.stat().st_mode & 0o777 == 0o700
+        assert private.stat().st_mode & 0o777 == 0o700
+        (folder / "index").write_text("x")
+    assert not folder.exists()
 
 
 def test_what_was_left_is_deleted_and_its_links_are_not_followed(own_home: Path) -> None:

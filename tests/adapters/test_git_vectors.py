@@ -7,7 +7,6 @@ operation of ours is done, and the program must not run; an operation works or r
 
 from __future__ import annotations
 
-import asyncio
 import os
 import shutil
 import subprocess
@@ -484,7 +483,7 @@ EVERY_TIME = (
 @pytest.mark.parametrize(
     "name", cases(*EVERY_TIME, long=[name for name in VECTORS if name not in EVERY_TIME])
 )
-def test_nothing_that_a_repository_names_is_run(own_home: Path, name: str) -> None:
+async def test_nothing_that_a_repository_names_is_run(own_home: Path, name: str) -> None:
     vector = VECTORS[name]
     scene = Scene(own_home)
     scene.build(vector.filter)
@@ -507,18 +506,15 @@ def test_nothing_that_a_repository_names_is_run(own_home: Path, name: str) -> No
     path = f"{own_home}/bin:{os.environ['PATH']}"
     git = Git({**os.environ, "PATH": path, **scene.environment}, private=own_home / "private")
 
-    async def story() -> None:
-        for operation, run in operations(scene, git).items():
-            refusal = await refused(run)
-            assert not scene.sprung.exists(), f"{operation} ran {scene.sprung.read_text()}"
-            expected = vector.refused.get(operation, "")
-            assert expected in refusal, (operation, refusal)
-            if name == "alias" and operation in ("describe", "pack", "arrive"):
-                assert not refusal, (operation, refusal)
-            if operation in ("ensure", "keep", "push"):
-                assert bool(expected) == bool(refusal), (operation, refusal)
-
-    asyncio.run(story())
+    for operation, run in operations(scene, git).items():
+        refusal = await refused(run)
+        assert not scene.sprung.exists(), f"{operation} ran {scene.sprung.read_text()}"
+        expected = vector.refused.get(operation, "")
+        assert expected in refusal, (operation, refusal)
+        if name == "alias" and operation in ("describe", "pack", "arrive"):
+            assert not refusal, (operation, refusal)
+        if operation in ("ensure", "keep", "push"):
+            assert bool(expected) == bool(refusal), (operation, refusal)
     assert list((own_home / "private").iterdir()) == []
 
 
@@ -552,7 +548,7 @@ async def test_a_configuration_that_changes_after_it_was_read_runs_nothing(
     assert not scene.sprung.exists()
 
 
-def test_a_bare_repository_that_was_laid_into_a_worktree_runs_nothing(own_home: Path) -> None:
+async def test_a_bare_repository_that_was_laid_into_a_worktree_runs_nothing(own_home: Path) -> None:
     scene = Scene(own_home)
     scene.build(b"x")
     inner = scene.tree / "inner"
@@ -560,23 +556,25 @@ def test_a_bare_repository_that_was_laid_into_a_worktree_runs_nothing(own_home: 
     for key in ("core.fsmonitor", "filter.x.clean", "diff.external", "core.worktree"):
         scene.run(inner, "config", key, str(scene.trap if key != "core.worktree" else scene.tree))
     git = Git(os.environ)
-    assert asyncio.run(git.facts(inner)).root is None
-    asyncio.run(git.diff(inner))
-    asyncio.run(git.salvage(Tree(scene.tree, scene.repository, "agent/api", scene.first)))
+    assert (await git.facts(inner)).root is None
+    await git.diff(inner)
+    await git.salvage(Tree(scene.tree, scene.repository, "agent/api", scene.first))
     assert not scene.sprung.exists()
 
 
-def test_the_users_own_filter_runs_also_where_the_repository_has_another(own_home: Path) -> None:
+async def test_the_users_own_filter_runs_also_where_the_repository_has_another(
+    own_home: Path,
+) -> None:
     scene = Scene(own_home)
     scene.build(b"x")
     scene.configure(filters(b'[filter "x"]'))
     scene.act("config", "--global", "filter.x.clean", "sed s/user/one/")
     scene.act("config", "--global", "filter.x.smudge", "sed s/one/user/")
     git = Git(os.environ)
-    seen = asyncio.run(git.facts(scene.tree, since_commit=scene.first))
+    seen = await git.facts(scene.tree, since_commit=scene.first)
     assert seen.status == (" M file", "?? new")
-    made = asyncio.run(git.ensure(scene.repository, own_home / "made", "agent/web", "main"))
+    made = await git.ensure(scene.repository, own_home / "made", "agent/web", "main")
     assert made.unfiltered == ()
     assert (own_home / "made" / "file").read_text() == "user\n"
-    assert asyncio.run(git.facts(own_home / "made")).status == ()
+    assert (await git.facts(own_home / "made")).status == ()
     assert not scene.sprung.exists()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import subprocess
 from pathlib import Path
 
@@ -20,13 +19,15 @@ def run(directory: Path, *arguments: str) -> str:
     return done.stdout.strip()
 
 
-def make(repository: Path, directory: Path, branch: str = "agent/api", base: str = "") -> Worktree:
+async def make(
+    repository: Path, directory: Path, branch: str = "agent/api", base: str = ""
+) -> Worktree:
     made = Git().ensure(repository, directory, branch, base, agent="api", job="j")
-    return asyncio.run(made)
+    return await made
 
 
-def home(directory: Path) -> Path | None:
-    return asyncio.run(Git().home(directory))
+async def home(directory: Path) -> Path | None:
+    return await Git().home(directory)
 
 
 @pytest.fixture
@@ -40,15 +41,15 @@ def repository(own_home: Path) -> Path:
     return repository
 
 
-def test_a_worktree_is_noted_and_locked_against_other_tools(
+async def test_a_worktree_is_noted_and_locked_against_other_tools(
     repository: Path, own_home: Path
 ) -> None:
-    made = make(repository, own_home / "tree").made
+    made = (await make(repository, own_home / "tree")).made
     assert made is not None
     head = run(repository, "rev-parse", "HEAD")
     assert (made.agent, made.job, made.commit, made.base) == ("api", "j", head, "refs/heads/main")
     assert not made.ready
-    assert asyncio.run(Git().trees(repository))[0].made == made
+    assert (await Git().trees(repository))[0].made == made
     refused = subprocess.run(
         ["git", "worktree", "remove", "--force", str(own_home / "tree")],
         cwd=repository,
@@ -60,86 +61,90 @@ def test_a_worktree_is_noted_and_locked_against_other_tools(
     assert (own_home / "tree" / "packages").is_dir()
 
 
-def test_readiness_is_remembered_over_an_adoption(repository: Path, own_home: Path) -> None:
-    make(repository, own_home / "tree")
-    asyncio.run(Git().set_ready(own_home / "tree"))
-    again = make(repository, own_home / "tree")
+async def test_readiness_is_remembered_over_an_adoption(repository: Path, own_home: Path) -> None:
+    await make(repository, own_home / "tree")
+    await Git().set_ready(own_home / "tree")
+    again = await make(repository, own_home / "tree")
     assert not again.created
     assert again.made is not None
     assert again.made.ready
 
 
-def test_a_worktree_of_somebody_else_is_adopted_as_theirs(repository: Path, own_home: Path) -> None:
+async def test_a_worktree_of_somebody_else_is_adopted_as_theirs(
+    repository: Path, own_home: Path
+) -> None:
     run(repository, "worktree", "add", "-q", "-b", "agent/api", str(own_home / "tree"))
-    adopted = make(repository, own_home / "tree")
+    adopted = await make(repository, own_home / "tree")
     assert (adopted.created, adopted.made) == (False, None)
-    asyncio.run(Git().set_ready(own_home / "tree"))
-    assert asyncio.run(Git().trees(repository))[0].made is None
+    await Git().set_ready(own_home / "tree")
+    assert (await Git().trees(repository))[0].made is None
 
 
-def test_one_that_was_cut_off_while_it_was_made_is_finished(
+async def test_one_that_was_cut_off_while_it_was_made_is_finished(
     repository: Path, own_home: Path
 ) -> None:
     tree = own_home / "tree"
-    make(repository, tree)
+    await make(repository, tree)
     folder = Path(run(tree, "rev-parse", "--absolute-git-dir"))
     (folder / "cockpit.json").unlink()
     (folder / "index").unlink()
     (tree / "packages" / "web" / "file").unlink()
-    assert make(repository, tree).created is False
+    assert (await make(repository, tree)).created is False
     assert (tree / "packages" / "web" / "file").read_text() == "one\n"
     assert run(tree, "status", "--porcelain") == ""
     assert (folder / "cockpit.json").exists()
 
 
-def test_a_bare_repository_gets_worktrees(repository: Path, own_home: Path) -> None:
+async def test_a_bare_repository_gets_worktrees(repository: Path, own_home: Path) -> None:
     bare = own_home / "bare.git"
     run(own_home, "clone", "-q", "--bare", str(repository), str(bare))
-    assert home(bare) == bare
-    assert make(bare, own_home / "tree").created
+    assert await home(bare) == bare
+    assert (await make(bare, own_home / "tree")).created
     assert (own_home / "tree" / "packages" / "web" / "file").exists()
-    assert home(own_home / "tree") == bare
-    assert [tree.directory for tree in asyncio.run(Git().trees(bare))] == [own_home / "tree"]
+    assert await home(own_home / "tree") == bare
+    assert [tree.directory for tree in await Git().trees(bare)] == [own_home / "tree"]
 
 
-def test_a_bare_repository_may_lie_hidden_beside_its_worktrees(
+async def test_a_bare_repository_may_lie_hidden_beside_its_worktrees(
     repository: Path, own_home: Path
 ) -> None:
     place = own_home / "place"
     place.mkdir()
     run(place, "clone", "-q", "--bare", str(repository), ".bare")
     (place / ".git").write_text("gitdir: ./.bare\n")
-    assert home(place) == place
-    assert make(place, place / "tree").created
-    assert make(place, place / "tree").created is False
+    assert await home(place) == place
+    assert (await make(place, place / "tree")).created
+    assert (await make(place, place / "tree")).created is False
 
 
-def test_where_a_directory_is_at_home(repository: Path, own_home: Path) -> None:
-    make(repository, own_home / "tree")
+async def test_where_a_directory_is_at_home(repository: Path, own_home: Path) -> None:
+    await make(repository, own_home / "tree")
     inner = Path("packages/web")
-    assert home(repository / inner) == repository
-    assert home(own_home / "tree" / inner) == repository
-    assert home(own_home) is None
+    assert await home(repository / inner) == repository
+    assert await home(own_home / "tree" / inner) == repository
+    assert await home(own_home) is None
 
 
-def test_a_detached_head_is_a_base_without_a_name(repository: Path, own_home: Path) -> None:
+async def test_a_detached_head_is_a_base_without_a_name(repository: Path, own_home: Path) -> None:
     run(repository, "checkout", "-q", "--detach")
-    made = make(repository, own_home / "tree").made
+    made = (await make(repository, own_home / "tree")).made
     assert made is not None
     assert (made.base, made.commit) == ("", run(repository, "rev-parse", "HEAD"))
 
 
-def test_submodules_stay_empty_and_are_no_obstacle(repository: Path, own_home: Path) -> None:
+async def test_submodules_stay_empty_and_are_no_obstacle(repository: Path, own_home: Path) -> None:
     run(own_home, "init", "-q", "library")
     run(own_home / "library", "commit", "-q", "--allow-empty", "-m", "one")
     allowed = ("-c", "protocol.file.allow=always")
     run(repository, *allowed, "submodule", "--quiet", "add", str(own_home / "library"), "library")
     run(repository, "commit", "-q", "-m", "library")
-    make(repository, own_home / "tree")
+    await make(repository, own_home / "tree")
     assert list((own_home / "tree" / "library").iterdir()) == []
 
 
-def test_making_runs_no_filter_that_the_repository_names(repository: Path, own_home: Path) -> None:
+async def test_making_runs_no_filter_that_the_repository_names(
+    repository: Path, own_home: Path
+) -> None:
     trap = own_home / "trap"
     trap.write_text(f"#!/bin/sh\ntouch {own_home}/sprung\ncat\n")
     trap.chmod(0o700)
@@ -150,35 +155,35 @@ def test_making_runs_no_filter_that_the_repository_names(repository: Path, own_h
         run(repository, "config", f"filter.x.{key}", str(trap))
     run(repository, "config", "filter.x.required", "true")
     run(repository, "config", "--global", "filter.pilots.smudge", "cat")
-    made = make(repository, own_home / "tree")
+    made = await make(repository, own_home / "tree")
     assert made.unfiltered == ("x",)
     assert (own_home / "tree" / "packages" / "web" / "file").read_text() == "one\n"
     assert not (own_home / "sprung").exists()
 
 
-def test_an_exclusion_holds_from_the_folder_that_it_is_seen_from(repository: Path) -> None:
+async def test_an_exclusion_holds_from_the_folder_that_it_is_seen_from(repository: Path) -> None:
     inner = repository / "packages" / "[web]*"
     inner.mkdir()
-    asyncio.run(Git().keep_out(inner, "/.cockpit/"))
+    await Git().keep_out(inner, "/.cockpit/")
     for folder in (inner, repository / "packages"):
         (folder / ".cockpit").mkdir()
         (folder / ".cockpit" / "paper").touch()
     assert run(repository, "status", "--porcelain") == "?? packages/.cockpit/"
 
 
-def bring(repository: Path, tree: Path, *names: str) -> list[str]:
-    return asyncio.run(Git().bring(repository, tree, names))
+async def bring(repository: Path, tree: Path, *names: str) -> list[str]:
+    return await Git().bring(repository, tree, names)
 
 
-def test_files_are_brought_that_git_does_not_have(repository: Path, own_home: Path) -> None:
-    make(repository, own_home / "tree")
+async def test_files_are_brought_that_git_does_not_have(repository: Path, own_home: Path) -> None:
+    await make(repository, own_home / "tree")
     (repository / ".env").write_text("SECRET=1\n")
     (repository / ".env").chmod(0o600)
     (repository / "cache" / "deep").mkdir(parents=True)
     (repository / "cache" / "deep" / "file").write_text("kept")
     (repository / "packages" / "web" / "file").write_text("mine")
     asked = (".env", "cache", "packages/web/file", "nothing")
-    assert bring(repository, own_home / "tree", *asked) == [".env", "cache"]
+    assert await bring(repository, own_home / "tree", *asked) == [".env", "cache"]
     assert (own_home / "tree" / ".env").read_text() == "SECRET=1\n"
     assert (own_home / "tree" / ".env").stat().st_mode & 0o777 == 0o600
     assert (own_home / "tree" / "cache" / "deep" / "file").read_text() == "kept"
@@ -186,8 +191,10 @@ def test_files_are_brought_that_git_does_not_have(repository: Path, own_home: Pa
 
 
 @pytest.mark.parametrize("name", ["link", "folder/inside", "../outside"])
-def test_nothing_is_brought_from_elsewhere(repository: Path, own_home: Path, name: str) -> None:
-    make(repository, own_home / "tree")
+async def test_nothing_is_brought_from_elsewhere(
+    repository: Path, own_home: Path, name: str
+) -> None:
+    await make(repository, own_home / "tree")
     (own_home / "outside").write_text("precious")
     (repository / "link").symlink_to(own_home / "outside")
     (own_home / "place").mkdir()
@@ -195,11 +202,11 @@ def test_nothing_is_brought_from_elsewhere(repository: Path, own_home: Path, nam
     (repository / "folder").symlink_to(own_home / "place")
     (own_home / "tree" / "x").mkdir()
     with pytest.raises(Failed, match="is outside the repository"):
-        bring(repository, own_home / "tree" / "x", name)
+        await bring(repository, own_home / "tree" / "x", name)
     assert list((own_home / "tree" / "x").iterdir()) == []
 
 
-def test_a_partial_clone_without_the_files_is_told_how_to_get_them(
+async def test_a_partial_clone_without_the_files_is_told_how_to_get_them(
     repository: Path, own_home: Path
 ) -> None:
     run(repository, "config", "uploadpack.allowFilter", "true")
@@ -208,10 +215,10 @@ def test_a_partial_clone_without_the_files_is_told_how_to_get_them(
     source = f"file://{repository}"
     run(own_home, "clone", "-q", "--no-checkout", "--filter=blob:none", source, str(clone))
     with pytest.raises(Failed, match="is incomplete") as refused:
-        make(clone, tree)
+        await make(clone, tree)
     assert refused.value.hint.endswith(f"git -C {clone} fetch --refetch --no-filter origin")
     run(clone, "fetch", "-q", "--refetch", "--no-filter", "origin")
-    make(clone, tree)
+    await make(clone, tree)
     assert (tree / "packages" / "web" / "file").read_text() == "one\n"
 
 
@@ -220,7 +227,7 @@ def test_a_partial_clone_without_the_files_is_told_how_to_get_them(
     ["repository/.git/modules", "repository/.git/refs/heads/x", "repository/.GIT/x", "way/hooks",
      "bare.git/hooks", "bare.git/x/y", "repository/.git/worktrees/one/x", "apart/x"],
 )  # fmt: skip
-def test_no_worktree_is_made_in_a_folder_of_gits(
+async def test_no_worktree_is_made_in_a_folder_of_gits(
     repository: Path, own_home: Path, place: str
 ) -> None:
     run(repository, "worktree", "add", "-q", str(own_home / "one"))
@@ -234,22 +241,24 @@ def test_no_worktree_is_made_in_a_folder_of_gits(
         git.foresee(repository, target, "agent/api", ""),
     ):
         with pytest.raises(BadUsage, match="Cannot create a worktree at"):
-            asyncio.run(attempt)
+            await attempt
     assert run(repository, "branch", "--list", "agent/api") == ""
     assert not (target / "packages").exists()
 
 
-def test_a_worktree_may_lie_below_a_checkout_in_a_bare_repository(
+async def test_a_worktree_may_lie_below_a_checkout_in_a_bare_repository(
     repository: Path, own_home: Path
 ) -> None:
     run(own_home, "clone", "-q", "--bare", str(repository), "bare.git")
     run(own_home / "bare.git", "worktree", "add", "-q", "--detach", "tree")
-    assert make(repository, own_home / "bare.git" / "tree" / ".worktrees" / "api").created
+    assert (await make(repository, own_home / "bare.git" / "tree" / ".worktrees" / "api")).created
 
 
-def test_nothing_is_brought_into_or_from_a_folder_of_gits(repository: Path, own_home: Path) -> None:
+async def test_nothing_is_brought_into_or_from_a_folder_of_gits(
+    repository: Path, own_home: Path
+) -> None:
     tree = own_home / "tree"
-    make(repository, tree)
+    await make(repository, tree)
     (repository / "way").symlink_to(".git")
     (repository / "packages" / "own").write_text("x")
     run(repository, "init", "-q", str(tree / "inner"))
@@ -259,4 +268,4 @@ def test_nothing_is_brought_into_or_from_a_folder_of_gits(repository: Path, own_
     (repository / "packages" / "web" / "pre-commit").write_text("x")
     for name in ("way/config", "packages/web/pre-commit"):
         with pytest.raises(Failed, match=r"is in a \.git directory"):
-            asyncio.run(Git().bring(repository, tree, (name,)))
+            await Git().bring(repository, tree, (name,))
