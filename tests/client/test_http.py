@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
@@ -83,25 +82,25 @@ def client_of(request: Any, connect: Any, own_home: Path) -> Iterator[Callable[[
         each.close()
 
 
-def test_status_comes_as_the_model(client_of: Any, answering: Any) -> None:
+async def test_status_comes_as_the_model(client_of: Any, answering: Any) -> None:
     answering.say("GET /v1/status", lines(Status(agents=[ROW])))
 
-    assert asyncio.run(client_of(answering).status()).agents == [ROW]
+    assert (await client_of(answering).status()).agents == [ROW]
 
 
-def test_a_body_may_come_in_many_pieces(client_of: Any, answering: Any) -> None:
+async def test_a_body_may_come_in_many_pieces(client_of: Any, answering: Any) -> None:
     whole = lines(Status(agents=[ROW]))
     answering.say("GET /v1/status", *(whole[i : i + 7] for i in range(0, len(whole), 7)))
 
-    assert asyncio.run(client_of(answering).status()).agents == [ROW]
+    assert (await client_of(answering).status()).agents == [ROW]
 
 
-def test_a_verb_goes_to_its_own_address_without_what_was_not_said(
+async def test_a_verb_goes_to_its_own_address_without_what_was_not_said(
     client_of: Any, answering: Any
 ) -> None:
     answering.say("POST /v1/handoff", lines(Done(message="asked api")))
 
-    done = asyncio.run(client_of(answering).ask(Handoff(name="api", now=True)))
+    done = await client_of(answering).ask(Handoff(name="api", now=True))
 
     assert done.message == "asked api"
     assert answering.asked == [
@@ -114,14 +113,14 @@ def test_a_verb_goes_to_its_own_address_without_what_was_not_said(
     [(1, Failed), (2, BadUsage), (3, NoSuchAgent), (4, NoSupervisor), (5, NotNow),
      (6, ProgramMissing)],
 )  # fmt: skip
-def test_a_refusal_is_the_error_that_it_was(
+async def test_a_refusal_is_the_error_that_it_was(
     client_of: Any, answering: Any, code: int, kind: type[CockpitError]
 ) -> None:
     refusal = {"exit_code": code, "title": "no", "detail": "because", "hint": "try"}
     answering.say("POST /v1/stop", refusal, status=409)
 
     with pytest.raises(kind) as caught:
-        asyncio.run(client_of(answering).ask(Stop(name="api")))
+        await client_of(answering).ask(Stop(name="api"))
 
     assert (caught.value.title, caught.value.detail, caught.value.hint) == ("no", "because", "try")
 
@@ -144,76 +143,76 @@ CASES = [(line, body) for line in ASK for body in BROKEN if "facts" not in line 
 
 
 @pytest.mark.parametrize(("request_line", "body"), CASES)
-def test_an_answer_that_is_not_valid_is_a_failure_with_a_next_step(
+async def test_an_answer_that_is_not_valid_is_a_failure_with_a_next_step(
     client_of: Any, answering: Any, request_line: str, body: bytes
 ) -> None:
     answering.say(request_line, body)
     with pytest.raises(Failed) as caught:
-        asyncio.run(ASK[request_line](client_of(answering)))
+        await ASK[request_line](client_of(answering))
     assert caught.value.title == "The supervisor's response is not valid"
     assert "cockpit doctor" in caught.value.hint
 
 
-def test_a_path_that_is_not_utf_8_is_refused_before_it_is_sent(
+async def test_a_path_that_is_not_utf_8_is_refused_before_it_is_sent(
     client_of: Any, answering: Any
 ) -> None:
     with pytest.raises(BadUsage) as caught:
-        asyncio.run(client_of(answering).ask(Start(name="api", directory="/w/caf\udce9")))
+        await client_of(answering).ask(Start(name="api", directory="/w/caf\udce9"))
     assert "not valid UTF-8" in caught.value.title
     assert answering.asked == []
 
 
 @pytest.mark.parametrize(("status", "kind"), [(404, NotNow), (501, NotNow), (500, Failed)])
 @pytest.mark.parametrize("body", [b"", b"<html>", b'{"exit_code": 99}', b"[1]"])
-def test_an_answer_without_a_reason_still_has_one(
+async def test_an_answer_without_a_reason_still_has_one(
     client_of: Any, answering: Any, status: int, kind: type[CockpitError], body: bytes
 ) -> None:
     answering.say("GET /v1/status", body, status=status)
 
     with pytest.raises(kind, match=r".+"):
-        asyncio.run(client_of(answering).status())
+        await client_of(answering).status()
 
 
-def test_watch_gives_what_it_knows_and_ends_with_the_supervisor(
+async def test_watch_gives_what_it_knows_and_ends_with_the_supervisor(
     client_of: Any, answering: Any
 ) -> None:
     foreign = b'{"type": "weather", "sky": "blue"}\n\n'
     said = lines(Snapshot(status=Status())) + foreign + lines(AgentChanged(agent=ROW))
     answering.say("GET /v1/watch", said[:30], said[30:31], said[31:])
 
-    found, end = asyncio.run(taken(client_of(answering).watch()))
+    found, end = await taken(client_of(answering).watch())
 
     assert found == [Snapshot(status=Status()), AgentChanged(agent=ROW)]
     assert isinstance(end, NoSupervisor)
 
 
-def test_events_after_one_and_following(client_of: Any, answering: Any) -> None:
+async def test_events_after_one_and_following(client_of: Any, answering: Any) -> None:
     answering.say("GET /v1/events?after=6&limit=200", lines(EVENT))
     answering.say("GET /v1/events?after=6&follow=1", lines(EVENT))
     client = client_of(answering)
 
-    assert asyncio.run(client.events(after=6)) == [EVENT]
-    found, end = asyncio.run(taken(client.follow(after=6)))
+    assert await client.events(after=6) == [EVENT]
+    found, end = await taken(client.follow(after=6))
     assert found == [EVENT]
     assert isinstance(end, NoSupervisor)
 
 
-def test_a_screen_line_of_a_megabyte_arrives(client_of: Any, answering: Any) -> None:
+async def test_a_screen_line_of_a_megabyte_arrives(client_of: Any, answering: Any) -> None:
     shot = {"lines": ["x" * 1_000_000], "cursor": [1, 2], "pane": "%3"}
     answering.say("GET /v1/screen/api?history=5", json.dumps(shot).encode() + b"\n")
 
-    found, _ = asyncio.run(taken(client_of(answering).screen("api", 5)))
+    found, _ = await taken(client_of(answering).screen("api", 5))
 
     assert [len(one.lines[0]) for one in found] == [1_000_000]
 
 
-def test_an_id_cannot_reach_another_address(client_of: Any, answering: Any) -> None:
+async def test_an_id_cannot_reach_another_address(client_of: Any, answering: Any) -> None:
     answering.say("GET /v1/document/..%2F..%2Fdown%3Fagents%3D1", b"text")
 
-    assert asyncio.run(client_of(answering).document("../../down?agents=1")) == "text"
+    assert await client_of(answering).document("../../down?agents=1") == "text"
 
 
-def test_history_is_asked_for_an_agent_and_for_words(client_of: Any, answering: Any) -> None:
+async def test_history_is_asked_for_an_agent_and_for_words(client_of: Any, answering: Any) -> None:
     answering.say("GET /v1/history?limit=100", [{"agent": "api"}])
     newer = {"chains": [{"agent": "api", "job": "b"}], "next": "b", "total": 2}
     older = {"chains": [{"agent": "api", "job": "a"}], "next": None, "total": 2}
@@ -223,14 +222,14 @@ def test_history_is_asked_for_an_agent_and_for_words(client_of: Any, answering: 
     answering.say("GET /v1/history?name=api&search=%22a%26b%22+%2A", [{"agent": "web"}])
     client = client_of(answering)
 
-    assert [to_json(one) for one in asyncio.run(client.history())] == [{"agent": "api"}]
-    assert [chain.job for chain in asyncio.run(client.history("api"))] == ["a", "b"]
-    assert asyncio.run(client.history_page(5, "h")).total == 2
-    found = asyncio.run(client.history("api", '"a&b" *'))
+    assert [to_json(one) for one in await client.history()] == [{"agent": "api"}]
+    assert [chain.job for chain in await client.history("api")] == ["a", "b"]
+    assert (await client.history_page(5, "h")).total == 2
+    found = await client.history("api", '"a&b" *')
     assert [to_json(one) for one in found] == [{"agent": "web"}]
 
 
-def test_a_course_and_a_diff_come_as_their_models(client_of: Any, answering: Any) -> None:
+async def test_a_course_and_a_diff_come_as_their_models(client_of: Any, answering: Any) -> None:
     course = Course(
         agent="api",
         stretches=[Stretch(session="s", number=1, state="live", points=[CoursePoint(1, 9_000)])],
@@ -241,32 +240,28 @@ def test_a_course_and_a_diff_come_as_their_models(client_of: Any, answering: Any
     answering.say("GET /v1/diff/api?since=job", lines(diff.model_copy(update={"of_job": True})))
     client = client_of(answering)
 
-    assert asyncio.run(client.course("api")) == course
-    assert asyncio.run(client.diff("api")) == diff
-    assert asyncio.run(client.diff("api", of_job=True)).of_job
+    assert await client.course("api") == course
+    assert await client.diff("api") == diff
+    assert (await client.diff("api", of_job=True)).of_job
 
 
-def test_nobody_there(own_home: Path) -> None:
+async def test_nobody_there(own_home: Path) -> None:
     with pytest.raises(NoSupervisor, match="cockpit up"):
-        asyncio.run(HttpClient(own_home / "none").status())
+        await HttpClient(own_home / "none").status()
 
 
-def test_an_answer_that_breaks_off(client_of: Any, answering: Any) -> None:
+async def test_an_answer_that_breaks_off(client_of: Any, answering: Any) -> None:
     answering.say("GET /v1/status", b'{"version": 1')
     answering.breaks_off = True
 
     with pytest.raises(NoSupervisor, match="Lost connection"):
-        asyncio.run(client_of(answering).status())
+        await client_of(answering).status()
 
 
-def test_leaving_a_stream_early_hangs_up(client_of: Any, answering: Any) -> None:
+async def test_leaving_a_stream_early_hangs_up(client_of: Any, answering: Any) -> None:
     answering.say("GET /v1/watch", lines(*[Snapshot(status=Status())] * 50))
-
-    async def first() -> object:
-        stream = client_of(answering).watch()
-        try:
-            return await anext(stream)
-        finally:
-            await stream.aclose()
-
-    assert asyncio.run(first()) == Snapshot(status=Status())
+    stream = client_of(answering).watch()
+    try:
+        assert await anext(stream) == Snapshot(status=Status())
+    finally:
+        await stream.aclose()
