@@ -12,9 +12,8 @@ import subprocess
 import termios
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 
@@ -24,19 +23,21 @@ from cockpit.core.ids import PaneId
 PATIENCE = 120.0
 """Seconds until a condition that a test waits for counts as never coming true."""
 
-T = TypeVar("T")
-
 
 class Waiting:
     """Conditions that come true by themselves, looked at until they do."""
 
-    def __call__(self, look: Callable[[], T], *, within: float = PATIENCE) -> T:
-        """The first true answer of `look`."""
-        end = time.monotonic() + within
-        while not (answer := look()):
+    async def until(self, look: Callable[[], object]) -> None:
+        """Wait until `look` returns something true; it may be a coroutine function."""
+        end = time.monotonic() + PATIENCE
+        while True:
+            answer = look()
+            if isinstance(answer, Awaitable):
+                answer = await answer
+            if answer:
+                return
             assert time.monotonic() < end, f"it never came true; last seen: {answer!r}"
-            time.sleep(0.01)
-        return answer
+            await asyncio.sleep(0.01)
 
     async def shows(self, tmux: Tmux, pane: PaneId, text: str) -> str:
         """The pane's text once it holds `text`."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import subprocess
 import sys
@@ -86,21 +85,17 @@ def test_whether_the_pilots_own_tmux_keeps_a_key(
 
 
 @pytest.mark.tmux
-def test_the_other_return_key_is_told_of_where_the_first_is_kept(
+async def test_the_other_return_key_is_told_of_where_the_first_is_kept(
     outer: Outer, tmux: Tmux, own_home: Path, waiting: Waiting, terminal: OpenTerminal
 ) -> None:
     views, environment = TmuxViews(tmux), outer("bind -n F12 new-window")
     run = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"]}
-
-    async def fly() -> list[str]:
-        await views.open_home(Launch(("/bin/sh", "-c", "echo home; exec cat"), own_home, run))
-        pane = await tmux.open("a", Launch(("/bin/sh", "-c", "echo in; exec cat"), own_home, run))
-        return await views.attach_command(pane.id, environment)
-
-    pilot = terminal(asyncio.run(fly()))
-    waiting(lambda: b"Ctrl-F12 back to the cockpit" in pilot.seen)
+    await views.open_home(Launch(("/bin/sh", "-c", "echo home; exec cat"), own_home, run))
+    pane = await tmux.open("a", Launch(("/bin/sh", "-c", "echo in; exec cat"), own_home, run))
+    pilot = terminal(await views.attach_command(pane.id, environment))
+    await waiting.until(lambda: b"Ctrl-F12 back to the cockpit" in pilot.seen)
     pilot.type(b"\x1b[24;5~")
-    waiting(lambda: b"home" in pilot.seen)
+    await waiting.until(lambda: b"home" in pilot.seen)
 
 
 def test_a_tmux_that_is_gone_keeps_no_key(own_home: Path) -> None:

@@ -43,22 +43,19 @@ async def ended(tmux: Tmux, pane: Pane) -> None:
     assert ending.gone
 
 
-def test_nothing_runs_until_it_is_asked_for(tmux: Tmux) -> None:
+async def test_nothing_runs_until_it_is_asked_for(tmux: Tmux) -> None:
     panes: Panes = tmux
 
-    async def story() -> None:
-        assert await panes.look() == {}
-        assert await panes.server_pid() is None
-        with pytest.raises(PaneGone):
-            await panes.capture(PaneId("%0"))
-        await panes.close(PaneId("%0"))
-        await panes.stop_server()
-
-    asyncio.run(story())
+    assert await panes.look() == {}
+    assert await panes.server_pid() is None
+    with pytest.raises(PaneGone):
+        await panes.capture(PaneId("%0"))
+    await panes.close(PaneId("%0"))
+    await panes.stop_server()
     assert not tmux.command.socket.exists()
 
 
-def test_an_agent_opens_with_everything_it_was_given(
+async def test_an_agent_opens_with_everything_it_was_given(
     tmux: Tmux, own_home: Path, waiting: Waiting
 ) -> None:
     work = own_home / "work tree #(touch X);"
@@ -67,22 +64,19 @@ def test_an_agent_opens_with_everything_it_was_given(
     order = launch(work, "/bin/sh", "-c", said, "sh", prompt="-x #(touch X)\n'$(touch X)';")
     order = replace(order, environment={**order.environment, "TMUX": "x", "OWN": "#{pid};"})
 
-    async def story() -> None:
-        pane = await tmux.open("api", order)
-        assert (pane.label, pane.dead, pane.exit_status) == ("api", False, None)
-        text = await waiting.shows(tmux, pane.id, "over")
-        assert "[--][-x #(touch X)\n'$(touch X)';]" in text
-        assert str(work) in text
-        variables = {line.partition("=")[0] for line in text.splitlines() if "=" in line}
-        assert variables == {"PATH", "HOME", "COCKPIT_RUN", "OWN", "PWD", "TERM", "COLORTERM"}
-        assert "COLORTERM=truecolor" in text
-        assert "OWN=#{pid};" in text
-        assert await tmux.look() == {pane.id: pane}
-        entry = process_table.entry(pane.pid)
-        assert entry is not None
-        assert entry.parent == await tmux.server_pid()
-
-    asyncio.run(story())
+    pane = await tmux.open("api", order)
+    assert (pane.label, pane.dead, pane.exit_status) == ("api", False, None)
+    text = await waiting.shows(tmux, pane.id, "over")
+    assert "[--][-x #(touch X)\n'$(touch X)';]" in text
+    assert str(work) in text
+    variables = {line.partition("=")[0] for line in text.splitlines() if "=" in line}
+    assert variables == {"PATH", "HOME", "COCKPIT_RUN", "OWN", "PWD", "TERM", "COLORTERM"}
+    assert "COLORTERM=truecolor" in text
+    assert "OWN=#{pid};" in text
+    assert await tmux.look() == {pane.id: pane}
+    entry = process_table.entry(pane.pid)
+    assert entry is not None
+    assert entry.parent == await tmux.server_pid()
     assert not list(own_home.rglob("X"))
 
 
@@ -109,9 +103,11 @@ async def test_fifty_opened_at_once_are_fifty(tmux: Tmux, own_home: Path) -> Non
 @pytest.mark.parametrize(
     "label", ["", "#(touch X)", "a b", "-d", "a;", "a\n", "ü", "a" * 101, "\x1b"]
 )
-def test_a_label_that_tmux_could_misread_is_refused(tmux: Tmux, own_home: Path, label: str) -> None:
+async def test_a_label_that_tmux_could_misread_is_refused(
+    tmux: Tmux, own_home: Path, label: str
+) -> None:
     with pytest.raises(BadUsage):
-        asyncio.run(tmux.open(label, launch(own_home)))
+        await tmux.open(label, launch(own_home))
 
 
 async def test_an_end_is_seen_with_its_status(tmux: Tmux, own_home: Path) -> None:
@@ -212,24 +208,21 @@ async def test_only_a_pane_id_is_a_pane(tmux: Tmux, own_home: Path, pane: str) -
     assert await tmux.server_pid() is not None
 
 
-def test_text_is_pasted_as_it_is_without_controls(
+async def test_text_is_pasted_as_it_is_without_controls(
     tmux: Tmux, own_home: Path, waiting: Waiting
 ) -> None:
     text = "-x #(touch X) ;\n'$(touch X)' `touch X` {a} \\;\tü 👩‍👧\x1b[201~\x03\x04; end;\n"
 
-    async def story() -> None:
-        pane = await tmux.open("api", launch(own_home))
-        await waiting.shows(tmux, pane.id, "ready")
-        await tmux.paste(pane.id, text)
-        seen = await waiting.shows(tmux, pane.id, "; end;$")
-        lines = seen.split("ready\n")[1].split("\n")
-        assert lines[0] == "-x #(touch X) ;$"
-        assert lines[1].startswith("'$(touch X)' `touch X` {a} \\;^I")
-        assert "^[" not in seen
-        assert "^C" not in seen
-        assert await tmux.command.run(["list-buffers"]) == []
-
-    asyncio.run(story())
+    pane = await tmux.open("api", launch(own_home))
+    await waiting.shows(tmux, pane.id, "ready")
+    await tmux.paste(pane.id, text)
+    seen = await waiting.shows(tmux, pane.id, "; end;$")
+    lines = seen.split("ready\n")[1].split("\n")
+    assert lines[0] == "-x #(touch X) ;$"
+    assert lines[1].startswith("'$(touch X)' `touch X` {a} \\;^I")
+    assert "^[" not in seen
+    assert "^C" not in seen
+    assert await tmux.command.run(["list-buffers"]) == []
     assert not list(own_home.rglob("X"))
 
 
@@ -283,9 +276,9 @@ async def test_a_long_paste_arrives_whole(tmux: Tmux, own_home: Path, waiting: W
 
 
 @pytest.mark.parametrize("key", ["", "foo", "-l", "Enter;", "x", "C-é", "F13", "Enter\n"])
-def test_what_is_no_key_is_not_typed(tmux: Tmux, own_home: Path, key: str) -> None:
+async def test_what_is_no_key_is_not_typed(tmux: Tmux, own_home: Path, key: str) -> None:
     with pytest.raises(BadUsage):
-        asyncio.run(tmux.press(PaneId("%0"), key))
+        await tmux.press(PaneId("%0"), key)
 
 
 async def test_a_key_reaches_a_pane_that_was_scrolled_back(
@@ -334,10 +327,10 @@ async def test_history_stands_above_the_screen(
     assert above[199] == "200"
 
 
-def test_what_is_written_is_for_the_owner_only(tmux: Tmux, own_home: Path) -> None:
+async def test_what_is_written_is_for_the_owner_only(tmux: Tmux, own_home: Path) -> None:
     before = os.umask(0)
     try:
-        asyncio.run(tmux.open("api", launch(own_home, prompt="x" * 200_000)))
+        await tmux.open("api", launch(own_home, prompt="x" * 200_000))
     finally:
         os.umask(before)
     for path in [tmux.command.socket, tmux.command.config, *tmux.orders.folder.iterdir()]:

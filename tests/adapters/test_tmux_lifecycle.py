@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import subprocess
@@ -62,21 +61,23 @@ def stopped(process: int) -> Iterator[None]:
         os.kill(process, signal.SIGCONT)
 
 
-def test_every_word_reaches_a_program_as_it_is(
+async def test_every_word_reaches_a_program_as_it_is(
     tmux: Tmux, own_home: Path, waiting: Waiting
 ) -> None:
-    asyncio.run(tmux.start_server())
+    await tmux.start_server()
     lifecycle = Lifecycle(tmux.command)
     new, again = own_home / "new", own_home / "again"
 
     (line,) = lifecycle.new_window("api", written_down(new), ["display-message", "-p", "then"])
 
     assert line == "then"
-    waiting(lambda: new.exists() and tuple(new.read_text().split("\0")) == AWKWARD)
+    await waiting.until(lambda: new.exists() and tuple(new.read_text().split("\0")) == AWKWARD)
     (pane,) = tmux.command.call(["list-panes", "-t", "=cockpit:{end}", "-F", "#{pane_id}"])
-    waiting(lambda: tmux.command.call(["list-panes", "-t", pane, "-F", "#{pane_dead}"]) == ["1"])
+    await waiting.until(
+        lambda: tmux.command.call(["list-panes", "-t", pane, "-F", "#{pane_dead}"]) == ["1"]
+    )
     lifecycle.respawn(PaneId(pane), written_down(again))
-    waiting(lambda: again.exists() and tuple(again.read_text().split("\0")) == AWKWARD)
+    await waiting.until(lambda: again.exists() and tuple(again.read_text().split("\0")) == AWKWARD)
     assert not list(own_home.rglob("X"))
 
 
@@ -99,9 +100,9 @@ async def test_a_title_cannot_pass_for_more_fields(
     assert set(await tmux.look()) == {other.id}
 
 
-def test_a_server_that_does_not_answer_holds_no_step_up(tmux: Tmux, own_home: Path) -> None:
-    pane = asyncio.run(tmux.open("api", launch(own_home))).id
-    server = asyncio.run(tmux.server_pid())
+async def test_a_server_that_does_not_answer_holds_no_step_up(tmux: Tmux, own_home: Path) -> None:
+    pane = (await tmux.open("api", launch(own_home))).id
+    server = await tmux.server_pid()
     assert server is not None
     lifecycle = Lifecycle(replace(tmux.command, deadline=0.3))
 
@@ -118,12 +119,12 @@ def test_a_server_that_does_not_answer_holds_no_step_up(tmux: Tmux, own_home: Pa
             assert time.monotonic() - begun < 30  # also on a busy machine
 
 
-def test_an_error_is_never_an_empty_answer(tmux: Tmux, own_home: Path) -> None:
+async def test_an_error_is_never_an_empty_answer(tmux: Tmux, own_home: Path) -> None:
     lifecycle = Lifecycle(tmux.command)
     with pytest.raises(ServerGone):
         lifecycle.new_window("api", ["true"])
     assert not tmux.command.socket.exists(), "a step starts no server"
-    pane = asyncio.run(tmux.open("api", launch(own_home))).id
+    pane = (await tmux.open("api", launch(own_home))).id
 
     with pytest.raises(PaneOccupied):
         lifecycle.respawn(pane, ["true"])
@@ -136,14 +137,14 @@ def test_an_error_is_never_an_empty_answer(tmux: Tmux, own_home: Path) -> None:
         lifecycle.new_window("api", ["true"])
 
 
-def test_no_other_tmux_on_the_path_of_this_process_is_run(
+async def test_no_other_tmux_on_the_path_of_this_process_is_run(
     tmux: Tmux, own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = own_home / "other"
     other.mkdir()
     (other / "tmux").write_text(f"#!/bin/sh\ntouch {own_home}/ran\n")
     (other / "tmux").chmod(0o700)
-    pane = asyncio.run(tmux.open("api", launch(own_home))).id
+    pane = (await tmux.open("api", launch(own_home))).id
     monkeypatch.setenv("PATH", str(other), prepend=os.pathsep)
     lifecycle = Lifecycle(tmux.command)
 
@@ -152,25 +153,20 @@ def test_no_other_tmux_on_the_path_of_this_process_is_run(
         lifecycle.respawn(pane, ["true"])
     lifecycle.kill_pane(pane)
 
-    assert asyncio.run(tmux.look()) == {}
+    assert await tmux.look() == {}
     assert not (own_home / "ran").exists()
 
 
-def test_a_session_that_was_closed_keeps_the_windows_that_somebody_looks_at(
+async def test_a_session_that_was_closed_keeps_the_windows_that_somebody_looks_at(
     tmux: Tmux, own_home: Path, waiting: Waiting, terminal: OpenTerminal
 ) -> None:
     views = TmuxViews(tmux)
-
-    async def open_and_attach() -> tuple[PaneId, list[str]]:
-        pane = await tmux.open("api", launch(own_home))
-        return pane.id, await views.attach_command(pane.id)
-
-    pane, command = asyncio.run(open_and_attach())
-    terminal(command)
-    waiting(lambda: asyncio.run(views.attached()) == 1)
+    pane = await tmux.open("api", launch(own_home))
+    terminal(await views.attach_command(pane.id))
+    await waiting.until(views.attached)
     tmux.command.call(["kill-session", "-t", "=cockpit"])
-    other = asyncio.run(tmux.open("web", launch(own_home)))
-    assert set(asyncio.run(tmux.look())) == {pane, other.id}
+    other = await tmux.open("web", launch(own_home))
+    assert set(await tmux.look()) == {pane.id, other.id}
     groups = tmux.command.call(["list-sessions", "-F", "#{session_group}"])
     assert groups == ["cockpit", "cockpit"]
 
@@ -212,19 +208,19 @@ asyncio.run(main())
     assert answer.stdout.split() == ["False", "True"], answer.stderr
 
 
-def test_an_installation_that_went_away_is_told_and_nothing_is_started(
+async def test_an_installation_that_went_away_is_told_and_nothing_is_started(
     tmux: Tmux, own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    asyncio.run(tmux.start_server())
+    await tmux.start_server()
     monkeypatch.setitem(sys.modules, "libtmux", None)
     monkeypatch.delitem(sys.modules, "cockpit.adapters.tmux.lifecycle")
 
     with pytest.raises(Hindered, match="Cannot load libtmux") as refused:
-        asyncio.run(tmux.prepare())
+        await tmux.prepare()
     assert "cockpit restart" in refused.value.hint
     with pytest.raises(Hindered):
-        asyncio.run(tmux.open("api", launch(own_home)))
+        await tmux.open("api", launch(own_home))
 
-    assert asyncio.run(tmux.look()) == {}
+    assert await tmux.look() == {}
     monkeypatch.undo()
-    asyncio.run(tmux.open("api", launch(own_home)))
+    await tmux.open("api", launch(own_home))

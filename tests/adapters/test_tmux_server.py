@@ -40,15 +40,12 @@ def witness(tmux: Tmux) -> libtmux.Server:
     return libtmux.Server(socket_path=str(tmux.command.socket))
 
 
-def test_starting_twice_or_at_once_is_one_server(tmux: Tmux) -> None:
-    async def story() -> None:
-        others = [another(tmux) for _ in range(4)]
-        pids = set(await asyncio.gather(*(one.start_server() for one in [tmux, *others])))
-        pids |= {await tmux.start_server(), await another(tmux).start_server()}
-        assert len(pids) == 1
-        assert await tmux.server_pid() in pids
-
-    asyncio.run(story())
+async def test_starting_twice_or_at_once_is_one_server(tmux: Tmux) -> None:
+    others = [another(tmux) for _ in range(4)]
+    pids = set(await asyncio.gather(*(one.start_server() for one in [tmux, *others])))
+    pids |= {await tmux.start_server(), await another(tmux).start_server()}
+    assert len(pids) == 1
+    assert await tmux.server_pid() in pids
     assert [session.name for session in witness(tmux).sessions] == ["cockpit"]
 
 
@@ -84,7 +81,7 @@ async def test_the_server_is_ours_alone(tmux: Tmux, own_home: Path) -> None:
     assert names - {"PWD", "SHLVL", "_"} == {"PATH", "HOME"}
 
 
-def test_secrets_of_whoever_starts_the_server_stay_outside(tmux: Tmux) -> None:
+async def test_secrets_of_whoever_starts_the_server_stay_outside(tmux: Tmux) -> None:
     secrets = {"ANTHROPIC_API_KEY": "secret", "CLAUDECODE": "1", "TMUX": "/x,1,0"}
     command = tmux.command
     pilot = Tmux(
@@ -93,18 +90,15 @@ def test_secrets_of_whoever_starts_the_server_stay_outside(tmux: Tmux) -> None:
         {**command.environment, **secrets, "LC_ALL": "C.UTF-8"},
         orders=tmux.orders.folder,
     )
-
-    async def story() -> list[str]:
-        await pilot.start_server()
-        return await tmux.command.run(["show-environment", "-g"])
-
-    names = {line.split("=")[0] for line in asyncio.run(story())}
+    await pilot.start_server()
+    environment = await tmux.command.run(["show-environment", "-g"])
+    names = {line.split("=")[0] for line in environment}
     assert names - {"PWD", "SHLVL", "_"} == {"PATH", "HOME", "LC_ALL"}
 
 
-def test_the_configuration_is_all_understood(tmux: Tmux) -> None:
+async def test_the_configuration_is_all_understood(tmux: Tmux) -> None:
     """tmux keeps quiet about errors in a file it is started with, so each is asked for."""
-    asyncio.run(tmux.start_server())
+    await tmux.start_server()
     answer = witness(tmux).cmd("source-file", "-v", str(tmux.command.config))
     assert answer.stderr == []
     assert "bind -n F12" in tmux.command.config.read_text()
@@ -123,39 +117,41 @@ def shown_key(tmux: Tmux) -> list[str]:
     return list(witness(tmux).cmd("display-message", "-p", "#{@cockpit_return_key}").stdout)
 
 
-def test_other_keys_go_back_at_once_and_after_the_servers_end(tmux: Tmux) -> None:
-    asyncio.run(tmux.start_server())
+async def test_other_keys_go_back_at_once_and_after_the_servers_end(tmux: Tmux) -> None:
+    await tmux.start_server()
     assert bound(tmux) == {"F12", "C-F12"}
-    asyncio.run(tmux.bind_return_keys(("alt+ctrl+f9", "alt+shift+x")))
+    await tmux.bind_return_keys(("alt+ctrl+f9", "alt+shift+x"))
     assert bound(tmux) == {"C-M-F9", "M-X"}
     assert shown_key(tmux) == ["Ctrl-Alt-F9"]
-    asyncio.run(tmux.bind_return_keys(("ctrl+g",)))
+    await tmux.bind_return_keys(("ctrl+g",))
     assert bound(tmux) == {"C-g"}
-    asyncio.run(tmux.stop_server())
-    asyncio.run(another(tmux).start_server())
+    await tmux.stop_server()
+    await another(tmux).start_server()
     assert bound(tmux) == {"C-g"}
     assert shown_key(tmux) == ["Ctrl-G"]
 
 
-def test_keys_can_be_chosen_before_there_is_a_server(tmux: Tmux) -> None:
-    asyncio.run(tmux.bind_return_keys(("f9",)))
-    asyncio.run(tmux.start_server())
+async def test_keys_can_be_chosen_before_there_is_a_server(tmux: Tmux) -> None:
+    await tmux.bind_return_keys(("f9",))
+    await tmux.start_server()
     assert bound(tmux) == {"F9"}
 
 
-def test_what_was_written_into_the_stored_keys_is_never_run(tmux: Tmux, own_home: Path) -> None:
-    asyncio.run(tmux.bind_return_keys(("f9",)))
+async def test_what_was_written_into_the_stored_keys_is_never_run(
+    tmux: Tmux, own_home: Path
+) -> None:
+    await tmux.bind_return_keys(("f9",))
     stored = tmux.command.config.with_name("return-keys")
     assert stored.stat().st_mode & 0o777 == 0o600
     stored.write_text(f"f8\nrun-shell 'touch {own_home}/was-run' q ctrl+c")
-    asyncio.run(tmux.start_server())
+    await tmux.start_server()
     assert bound(tmux) == {"F8"}
     assert not (own_home / "was-run").exists()
 
 
-def test_agents_outlive_whoever_opened_them(tmux: Tmux, own_home: Path) -> None:
-    pane = asyncio.run(tmux.open("api", agent(own_home)))
-    assert asyncio.run(another(tmux).look()) == {pane.id: pane}
+async def test_agents_outlive_whoever_opened_them(tmux: Tmux, own_home: Path) -> None:
+    pane = await tmux.open("api", agent(own_home))
+    assert await another(tmux).look() == {pane.id: pane}
 
 
 async def test_a_server_that_was_killed_is_gone_and_another_can_be_started(
@@ -236,14 +232,11 @@ async def test_a_session_that_was_closed_by_hand_comes_back(tmux: Tmux, own_home
     assert await tmux.server_pid() == server
 
 
-def test_stopping_leaves_no_server_and_no_file(tmux: Tmux, own_home: Path) -> None:
-    async def story() -> None:
-        server = await tmux.start_server()
-        await tmux.stop_server()
-        assert tmux.processes.identify(server) is None
-        await tmux.stop_server()
-
-    asyncio.run(story())
+async def test_stopping_leaves_no_server_and_no_file(tmux: Tmux, own_home: Path) -> None:
+    server = await tmux.start_server()
+    await tmux.stop_server()
+    assert tmux.processes.identify(server) is None
+    await tmux.stop_server()
     left = {path.name for path in tmux.command.socket.parent.iterdir()}
     assert left <= {"t.conf", "orders"}
 
@@ -294,12 +287,10 @@ def test_an_old_tmux_is_refused(own_home: Path) -> None:
 @pytest.mark.parametrize(
     "word", [";", "a;", "a\\;", "a\\\\;", ";;", "#(touch X);", "a;b", "{", "'"]
 )
-def test_every_word_reaches_tmux_as_it_is(tmux: Tmux, word: str) -> None:
-    async def story() -> list[str]:
-        await tmux.start_server()
-        return await tmux.command.run(
-            ["set-option", "-g", "@word", word], ["show-options", "-gv", "@word"]
-        )
-
-    assert asyncio.run(story()) == [word]
+async def test_every_word_reaches_tmux_as_it_is(tmux: Tmux, word: str) -> None:
+    await tmux.start_server()
+    lines = await tmux.command.run(
+        ["set-option", "-g", "@word", word], ["show-options", "-gv", "@word"]
+    )
+    assert lines == [word]
     assert literal("a") == "a"

@@ -125,101 +125,87 @@ async def test_a_server_is_ended_only_without_agents(views: TmuxViews, own_home:
             await asyncio.sleep(0.01)
 
 
-def test_a_pilot_attaches_goes_to_an_agent_and_comes_back(
+async def test_a_pilot_attaches_goes_to_an_agent_and_comes_back(
     views: TmuxViews,
     own_home: Path,
     waiting: Waiting,
     terminal: OpenTerminal,
     clients: Clients,
 ) -> None:
-    async def fly() -> tuple[list[Pane], list[str]]:
-        panes = await opened(views.tmux, own_home)
-        await views.open_home(launch(own_home))
-        return panes, await views.attach_command()
-
-    panes, command = asyncio.run(fly())
+    panes = await opened(views.tmux, own_home)
+    await views.open_home(launch(own_home))
     with pytest.raises(NotNow):
-        asyncio.run(views.show(panes[0].id))
-    user = terminal(command)
-    waiting(lambda: b"the screen of" in user.seen)
-    asyncio.run(views.show(panes[1].id))
-    waiting(lambda: b"I am b" in user.seen)
-    waiting(lambda: b"F12 back to the cockpit" in user.seen)
+        await views.show(panes[0].id)
+    user = terminal(await views.attach_command())
+    await waiting.until(lambda: b"the screen of" in user.seen)
+    await views.show(panes[1].id)
+    await waiting.until(lambda: b"I am b" in user.seen)
+    await waiting.until(lambda: b"F12 back to the cockpit" in user.seen)
     user.type(b"typed by hand\r")
-    asyncio.run(waiting.shows(views.tmux, panes[1].id, "typed by hand\ntyped by hand"))
+    await waiting.shows(views.tmux, panes[1].id, "typed by hand\ntyped by hand")
     assert [one["window"] for one in clients().values()] == [2]
     user.type(F12)
-    waiting(lambda: [one["window"] for one in clients().values()] == [0])
-    asyncio.run(views.detach("2 agents' screen; $HOME"))
+    await waiting.until(lambda: [one["window"] for one in clients().values()] == [0])
+    await views.detach("2 agents' screen; $HOME")
     assert user.process.wait(60) == 0, user.seen[-300:]
-    assert asyncio.run(views.attached()) == 0
+    assert await views.attached() == 0
     user.read_rest()
     assert user.seen.endswith(b"2 agents' screen; $HOME\r\n"), user.seen[-300:]
     assert b"[exited]" not in user.seen, user.seen[-300:]
 
 
-def test_the_return_key_opens_a_screen_that_died(
+async def test_the_return_key_opens_a_screen_that_died(
     views: TmuxViews, own_home: Path, waiting: Waiting, terminal: OpenTerminal
 ) -> None:
-    async def fly() -> tuple[PaneId, list[str]]:
-        frail = f"[ -e {own_home}/again ] || {{ echo frail; read line; exit 1; }}; {SCREEN}"
-        pane = await views.open_home(launch(own_home, frail))
-        return pane, await views.attach_command()
-
-    pane, command = asyncio.run(fly())
-    user = terminal(command)
-    waiting(lambda: b"frail" in user.seen)
+    frail = f"[ -e {own_home}/again ] || {{ echo frail; read line; exit 1; }}; {SCREEN}"
+    pane = await views.open_home(launch(own_home, frail))
+    user = terminal(await views.attach_command())
+    await waiting.until(lambda: b"frail" in user.seen)
     user.type(b"\r")
 
-    def says_why() -> bool:
+    async def says_why() -> bool:
         # Up to tmux 3.5 the server may have missed the end, and is reminded of it.
-        asyncio.run(views.tmux.server.collect())
+        await views.tmux.server.collect()
         return b"This process has ended with status 1. F12 goes back." in user.seen
 
-    waiting(says_why)
+    await waiting.until(says_why)
     (own_home / "again").touch()
     user.type(F12)
-    asyncio.run(waiting.shows(views.tmux, pane, "the screen of"))
+    await waiting.shows(views.tmux, pane, "the screen of")
 
 
-def test_an_own_key_goes_back_and_is_named_below_the_pane(
+async def test_an_own_key_goes_back_and_is_named_below_the_pane(
     views: TmuxViews,
     own_home: Path,
     waiting: Waiting,
     terminal: OpenTerminal,
     clients: Clients,
 ) -> None:
-    async def fly() -> list[str]:
-        await views.tmux.bind_return_keys(("f9", "ctrl+f9"))
-        await views.open_home(launch(own_home))
-        pane, _ = await opened(views.tmux, own_home)
-        return await views.attach_command(pane.id)
-
-    user = terminal(asyncio.run(fly()))
-    waiting(lambda: b"F9 back to the cockpit" in user.seen)
+    await views.tmux.bind_return_keys(("f9", "ctrl+f9"))
+    await views.open_home(launch(own_home))
+    pane, _ = await opened(views.tmux, own_home)
+    user = terminal(await views.attach_command(pane.id))
+    await waiting.until(lambda: b"F9 back to the cockpit" in user.seen)
     assert b"F12" not in user.seen
     user.type(b"\x1b[20~")
-    waiting(lambda: [one["window"] for one in clients().values()] == [0])
+    await waiting.until(lambda: [one["window"] for one in clients().values()] == [0])
 
 
-def test_what_is_copied_reaches_the_terminal_and_stays_nowhere(
+async def test_what_is_copied_reaches_the_terminal_and_stays_nowhere(
     views: TmuxViews, own_home: Path, waiting: Waiting, terminal: OpenTerminal
 ) -> None:
-    async def fly() -> list[str]:
-        await views.open_home(launch(own_home))
-        return await views.attach_command()
-
     with pytest.raises(PaneGone):
-        asyncio.run(views.copy("nobody is there"))
-    user = terminal(asyncio.run(fly()))
-    waiting(lambda: b"the screen of" in user.seen)
-    asyncio.run(views.copy("agent/api; #(date)"))
-    waiting(lambda: base64.b64encode(b"agent/api; #(date)") in user.seen)
+        await views.copy("nobody is there")
+    await views.open_home(launch(own_home))
+    user = terminal(await views.attach_command())
+    await waiting.until(lambda: b"the screen of" in user.seen)
+    await views.copy("agent/api; #(date)")
+    await waiting.until(lambda: base64.b64encode(b"agent/api; #(date)") in user.seen)
     server = libtmux.Server(socket_path=str(views.tmux.command.socket))
     assert server.cmd("list-buffers").stdout == []
 
 
-def test_a_pane_of_another_machine_goes_with_the_last_who_looks_at_it(
+async def test_a_pane_of_another_machine_goes_with_the_last_who_looks_at_it(
     views: TmuxViews,
     own_home: Path,
     waiting: Waiting,
@@ -228,166 +214,147 @@ def test_a_pane_of_another_machine_goes_with_the_last_who_looks_at_it(
 ) -> None:
     far = launch(own_home, 'echo "far away"; trap "touch $HOME/hung-up" HUP; read line; exit')
 
-    async def fly() -> list[list[str]]:
-        await views.open_home(launch(own_home))
-        return [await views.attach_command(), await views.attach_command()]
-
     def windows() -> list[int]:
         return sorted(one["window"] for one in clients().values())
 
-    first, second = (terminal(way) for way in asyncio.run(fly()))
-    waiting(lambda: windows() == [0, 0])
+    await views.open_home(launch(own_home))
+    first, second = [terminal(await views.attach_command()) for _ in range(2)]
+    await waiting.until(lambda: windows() == [0, 0])
     with pytest.raises(BadUsage):
-        asyncio.run(views.show_remote("#(date)", far))
-    asyncio.run(views.show_remote("gpu1/api", far))
-    waiting(lambda: windows() == [0, 1])
-    asyncio.run(views.show_remote("gpu1/api", far))
-    waiting(lambda: windows() == [1, 1])
-    waiting(lambda: b"far away" in first.seen and b"far away" in second.seen)
-    assert asyncio.run(views.tmux.look()) == {}, "it is no agent of ours"
+        await views.show_remote("#(date)", far)
+    await views.show_remote("gpu1/api", far)
+    await waiting.until(lambda: windows() == [0, 1])
+    await views.show_remote("gpu1/api", far)
+    await waiting.until(lambda: windows() == [1, 1])
+    await waiting.until(lambda: b"far away" in first.seen and b"far away" in second.seen)
+    assert await views.tmux.look() == {}, "it is no agent of ours"
     first.type(F12)
-    waiting(lambda: windows() == [0, 1])
+    await waiting.until(lambda: windows() == [0, 1])
     assert not Path(os.environ["HOME"], "hung-up").exists(), "somebody looks at it still"
     second.type(F12)
-    waiting(lambda: windows() == [0, 0])
-    waiting(Path(os.environ["HOME"], "hung-up").exists)
-    asyncio.run(views.show_remote("gpu1/api", far))
-    waiting(lambda: windows() == [0, 1])
+    await waiting.until(lambda: windows() == [0, 0])
+    await waiting.until(Path(os.environ["HOME"], "hung-up").exists)
+    await views.show_remote("gpu1/api", far)
+    await waiting.until(lambda: windows() == [0, 1])
 
 
-def test_two_pilots_do_not_drag_each_other(
+async def test_two_pilots_do_not_drag_each_other(
     views: TmuxViews,
     own_home: Path,
     waiting: Waiting,
     terminal: OpenTerminal,
     clients: Clients,
 ) -> None:
-    async def fly() -> tuple[list[Pane], list[list[str]]]:
-        panes = await opened(views.tmux, own_home)
-        await views.open_home(launch(own_home))
-        ways = [await views.attach_command(), await views.attach_command(panes[0].id)]
-        return panes, ways
-
-    panes, (home, agent) = asyncio.run(fly())
-    wide, small = terminal(home, (300, 100)), terminal(agent, (40, 10))
-    waiting(lambda: len(clients()) == 2)
-    waiting(lambda: b"I am a" in small.seen)
+    panes = await opened(views.tmux, own_home)
+    await views.open_home(launch(own_home))
+    wide = terminal(await views.attach_command(), (300, 100))
+    small = terminal(await views.attach_command(panes[0].id), (40, 10))
+    await waiting.until(lambda: len(clients()) == 2)
+    await waiting.until(lambda: b"I am a" in small.seen)
 
     def windows() -> tuple[int, int]:
         seen = clients()
         return seen[tty_of(wide)]["window"], seen[tty_of(small)]["window"]
 
     assert windows() == (0, 1)
-    asyncio.run(views.show(panes[1].id))
+    await views.show(panes[1].id)
     assert windows() == (2, 1), "only the one at the screen was turned"
     small.type(F12)
-    waiting(lambda: windows() == (2, 0))
+    await waiting.until(lambda: windows() == (2, 0))
 
-    def size_of_b() -> tuple[int, int]:
-        pane = asyncio.run(views.tmux.look())[panes[1].id]
-        return pane.width, pane.height
+    async def fits_the_wide_one() -> bool:
+        pane = (await views.tmux.look())[panes[1].id]
+        return (pane.width, pane.height) == (300, 99)
 
     # The small terminal, active last, does not shrink what the wide one looks at.
-    waiting(lambda: size_of_b() == (300, 99))
+    await waiting.until(fits_the_wide_one)
     small.hang_up()
-    waiting(lambda: list(clients()) == [tty_of(wide)])
+    await waiting.until(lambda: list(clients()) == [tty_of(wide)])
 
 
-def windows_of(tmux: Tmux) -> list[str]:
-    """The names of all sessions: one of all, one of each user."""
-    return asyncio.run(tmux.command.run(["list-sessions", "-F", "#{session_name}"]))
-
-
-def test_a_hang_up_ends_nothing_but_the_pilots_own_session(
+async def test_a_hang_up_ends_nothing_but_the_pilots_own_session(
     views: TmuxViews,
     own_home: Path,
     waiting: Waiting,
     terminal: OpenTerminal,
 ) -> None:
-    async def fly() -> tuple[PaneId, list[str]]:
-        return await views.open_home(launch(own_home)), await views.attach_command()
+    async def nobody_attached() -> bool:
+        return await views.attached() == 0
 
-    pane, command = asyncio.run(fly())
-    user = terminal(command)
-    waiting(lambda: b"the screen of" in user.seen)
-    before = asyncio.run(views.tmux.capture(pane)).lines[0]
+    pane = await views.open_home(launch(own_home))
+    user = terminal(await views.attach_command())
+    await waiting.until(lambda: b"the screen of" in user.seen)
+    before = (await views.tmux.capture(pane)).lines[0]
     user.hang_up()
-    waiting(lambda: asyncio.run(views.attached()) == 0)
-    again = terminal(asyncio.run(views.attach_command()))
-    waiting(lambda: before.encode() in again.seen)
-    assert len(windows_of(views.tmux)) == 2, "nothing is left of the first attach"
+    await waiting.until(nobody_attached)
+    again = terminal(await views.attach_command())
+    await waiting.until(lambda: before.encode() in again.seen)
+    # One session of all, one of each user.
+    sessions = await views.tmux.command.run(["list-sessions", "-F", "#{session_name}"])
+    assert len(sessions) == 2, "nothing is left of the first attach"
 
 
-def test_a_program_that_is_killed_while_it_is_looked_at_costs_nobody_else_anything(
+async def test_a_program_that_is_killed_while_it_is_looked_at_costs_nobody_else_anything(
     views: TmuxViews, terminal: OpenTerminal, own_home: Path, waiting: Waiting
 ) -> None:
     """One that asked to be told of the focus, as agents' CLIs do: up to 3.4 tmux tells the dead."""
     asking = launch(own_home, 'printf "\\033[?1004h"; echo ready; exec sleep 600')
     tmux = views.tmux
 
-    async def fly() -> tuple[Pane, list[str]]:
-        await views.open_home(launch(own_home))
-        agent = await tmux.open("a", asking)
-        await waiting.shows(tmux, agent.id, "ready")
-        return agent, await views.attach_command(agent.id)
+    async def agent_ended() -> bool:
+        return (await tmux.look())[agent.id].dead
 
-    agent, command = asyncio.run(fly())
-    user = terminal(command)
-    waiting(lambda: b"ready" in user.seen)
+    await views.open_home(launch(own_home))
+    agent = await tmux.open("a", asking)
+    await waiting.shows(tmux, agent.id, "ready")
+    user = terminal(await views.attach_command(agent.id))
+    await waiting.until(lambda: b"ready" in user.seen)
     os.kill(agent.pid, signal.SIGKILL)
-    waiting(lambda: asyncio.run(tmux.look())[agent.id].dead)
+    await waiting.until(agent_ended)
     user.type(F12)
-    waiting(lambda: b"the screen of" in user.seen)
-    assert asyncio.run(tmux.server_pid()) is not None
+    await waiting.until(lambda: b"the screen of" in user.seen)
+    assert await tmux.server_pid() is not None
 
 
-def test_letting_go_of_terminals_never_costs_the_server(
+async def test_letting_go_of_terminals_never_costs_the_server(
     views: TmuxViews, own_home: Path, waiting: Waiting, terminal: OpenTerminal
 ) -> None:
     """Found by trying: a detach from a session with `destroy-unattached` kills tmux 3.3a."""
-
-    async def attach() -> list[str]:
-        await views.open_home(launch(own_home))
-        return await views.attach_command()
-
-    server = asyncio.run(views.tmux.start_server())
+    server = await views.tmux.start_server()
     for turn in range(12):
-        user = terminal(asyncio.run(attach()))
-        waiting(lambda user=user: b"the screen of" in user.seen)  # type: ignore[misc]
+        await views.open_home(launch(own_home))
+        user = terminal(await views.attach_command())
+        await waiting.until(lambda user=user: b"the screen of" in user.seen)  # type: ignore[misc]
         if turn % 3 == 0:
             user.hang_up()
         elif turn % 3 == 1:
-            asyncio.run(views.detach())
+            await views.detach()
         else:
-            asyncio.run(views.tmux.command.run(["detach-client", "-a"], ["detach-client"]))
+            await views.tmux.command.run(["detach-client", "-a"], ["detach-client"])
         user.process.wait(60)
-        assert asyncio.run(views.tmux.server_pid()) == server
+        assert await views.tmux.server_pid() == server
 
 
 @pytest.mark.parametrize("size", [(40, 10), (300, 100)])
-def test_a_terminal_of_any_size_will_do(
+async def test_a_terminal_of_any_size_will_do(
     views: TmuxViews,
     own_home: Path,
     waiting: Waiting,
     terminal: OpenTerminal,
     size: tuple[int, int],
 ) -> None:
-    async def fly() -> tuple[Pane, Pane, list[str]]:
-        pane, other = await opened(views.tmux, own_home)
-        return pane, other, await views.attach_command(pane.id)
-
-    pane, other, command = asyncio.run(fly())
-    terminal(command, size)
+    pane, other = await opened(views.tmux, own_home)
+    terminal(await views.attach_command(pane.id), size)
     columns, rows = size
 
-    def has_the_size() -> bool:
-        panes = asyncio.run(views.tmux.look())
+    async def has_the_size() -> bool:
+        panes = await views.tmux.look()
         looked_at, unseen = panes[pane.id], panes[other.id]
         # Only what is looked at takes the terminal's size; the others are not disturbed by it.
         assert (unseen.width, unseen.height) == (other.width, other.height)
         return (looked_at.width, looked_at.height) == (columns, rows - 1)
 
-    waiting(has_the_size)
+    await waiting.until(has_the_size)
 
 
 async def test_true_colour_is_promised_where_the_terminal_has_it(
@@ -426,7 +393,7 @@ while True: signal.pause()
 """A program that writes the rows of its pane to a file after each resize."""
 
 
-def test_the_screen_has_all_rows_and_a_pane_is_resized_once_for_its_status_line(
+async def test_the_screen_has_all_rows_and_a_pane_is_resized_once_for_its_status_line(
     views: TmuxViews,
     own_home: Path,
     waiting: Waiting,
@@ -441,33 +408,33 @@ def test_the_screen_has_all_rows_and_a_pane_is_resized_once_for_its_status_line(
     def resized(name: str) -> list[str]:
         return (own_home / name).read_text().split()
 
-    async def fly() -> tuple[Pane, Pane, list[str]]:
-        panes = [await views.tmux.open(name, sized(name)) for name in ("api", "web")]
-        home = await views.open_home(sized("screen"))
-        for pane in (panes[0].id, panes[1].id, home):
-            await waiting.shows(views.tmux, pane, "ready")
-        return panes[0], panes[1], await views.attach_command()
-
-    def status() -> str:
-        (line,) = asyncio.run(
-            views.tmux.server.ask(["list-clients", "-F", "#{window_index} #{status}"])
-        )
+    async def status() -> str:
+        (line,) = await views.tmux.server.ask(["list-clients", "-F", "#{window_index} #{status}"])
         return line
 
-    api, web, command = asyncio.run(fly())
-    user = terminal(command)
-    waiting(lambda: resized("screen")[-1:] == ["30"])
+    async def at_home() -> bool:
+        return await status() == "0 off"
+
+    async def anywhere() -> bool:
+        return await status() in {"0 off", "1 on"}
+
+    api, web = [await views.tmux.open(name, sized(name)) for name in ("api", "web")]
+    home = await views.open_home(sized("screen"))
+    for pane in (api.id, web.id, home):
+        await waiting.shows(views.tmux, pane, "ready")
+    user = terminal(await views.attach_command())
+    await waiting.until(lambda: resized("screen")[-1:] == ["30"])
     before = len(resized("screen"))
-    asyncio.run(views.show(api.id))
-    waiting(lambda: resized("api") != [])
-    assert status() == "1 on"
+    await views.show(api.id)
+    await waiting.until(lambda: resized("api") != [])
+    assert await status() == "1 on"
     user.type(F12)
-    waiting(lambda: status() == "0 off")
-    asyncio.run(views.show(web.id))
-    waiting(lambda: resized("web") != [])
+    await waiting.until(at_home)
+    await views.show(web.id)
+    await waiting.until(lambda: resized("web") != [])
     # tmux selects the next window by itself.
-    asyncio.run(views.tmux.command.run(["kill-pane", "-t", web.id]))
-    waiting(lambda: status() in {"0 off", "1 on"})
+    await views.tmux.command.run(["kill-pane", "-t", web.id])
+    await waiting.until(anywhere)
     assert resized("api") == ["29"]
     assert resized("web") == ["29"]
     assert resized("screen")[before:] == []
@@ -477,29 +444,24 @@ def test_the_screen_has_all_rows_and_a_pane_is_resized_once_for_its_status_line(
 TELLS = 'trap "echo told" URG; echo ready; while :; do sleep 0.05; done'
 
 
-def test_the_screen_is_told_of_each_terminal_and_knows_which_come_over_ssh(
+async def test_the_screen_is_told_of_each_terminal_and_knows_which_come_over_ssh(
     views: TmuxViews, own_home: Path, waiting: Waiting, terminal: OpenTerminal
 ) -> None:
-    async def begun() -> tuple[PaneId, list[str], list[str]]:
-        home = await views.open_home(launch(own_home, TELLS))
-        assert await views.over_ssh() is None
-        await waiting.shows(views.tmux, home, "ready")
-        near = await views.attach_command(environment={})
-        return home, near, await views.attach_command(environment={"SSH_CONNECTION": "a 1 b 22"})
+    async def told(times: int) -> None:
+        await waiting.shows(views.tmux, home, "\n".join(["told"] * times))
 
-    def told(times: int) -> None:
-        asyncio.run(waiting.shows(views.tmux, home, "\n".join(["told"] * times)))
-
-    home, near, far = asyncio.run(begun())
-    terminal(near)
-    told(1)
-    assert asyncio.run(views.over_ssh()) is False
-    over_ssh = terminal(far)
-    told(2)
-    assert asyncio.run(views.over_ssh()) is True
-    over_ssh.hang_up()
-    told(3)
-    assert asyncio.run(views.over_ssh()) is False
+    home = await views.open_home(launch(own_home, TELLS))
+    assert await views.over_ssh() is None
+    await waiting.shows(views.tmux, home, "ready")
+    terminal(await views.attach_command(environment={}))
+    await told(1)
+    assert await views.over_ssh() is False
+    far = terminal(await views.attach_command(environment={"SSH_CONNECTION": "a 1 b 22"}))
+    await told(2)
+    assert await views.over_ssh() is True
+    far.hang_up()
+    await told(3)
+    assert await views.over_ssh() is False
 
 
 async def test_a_screen_that_has_ended_is_told_nothing(
@@ -511,6 +473,6 @@ async def test_a_screen_that_has_ended_is_told_nothing(
             # Up to tmux 3.5 the server may have missed the end, and is reminded of it.
             await views.tmux.server.collect()
     user = terminal(await views.attach_command(environment={}))
-    await asyncio.to_thread(waiting, lambda: b"This process has ended" in user.seen)
+    await waiting.until(lambda: b"This process has ended" in user.seen)
     lines = await views.tmux.command.run(["list-panes", "-a", "-F", "#{pane_in_mode}"])
     assert set(lines) == {"0"}, "no output of the command is shown"
