@@ -23,16 +23,16 @@ def gate() -> Iterator[threading.Event]:
     held.set()
 
 
-def test_every_key_gets_its_own_answer() -> None:
+async def test_every_key_gets_its_own_answer() -> None:
     calls = BoundedCalls()
 
     def fail() -> int:
         raise PermissionError("no")
 
-    found = asyncio.run(calls.each({"a": lambda: 1, "b": fail, "c": lambda: 3}))
+    found = await calls.each({"a": lambda: 1, "b": fail, "c": lambda: 3})
     assert (found["a"], found["c"]) == (1, 3)
     assert isinstance(found["b"], PermissionError)
-    assert asyncio.run(calls.each({})) == {}
+    assert await calls.each({}) == {}
 
 
 async def test_the_others_are_answered_while_one_hangs(gate: threading.Event) -> None:

@@ -8,7 +8,7 @@ import signal
 import socket
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -87,154 +87,123 @@ async def served(*argv: str) -> AsyncIterator[Visit]:
     assert children() <= others
 
 
-def play(work: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(work)
+async def test_nobody_comes_in_without_the_token() -> None:
+    async with served(*CAT) as visit:
+        for path in ("/", "/?token=", "/?token=guess", "/static/js/textual.js", "/ws", "/none"):
+            status, said = await visit.get(path)
+            assert (status, "token" in said) == (403, True), path
+        status, said = await visit.get("/", Cookie=f"cockpit-{visit.server.port}=guess")
+        assert status == 403
+        with pytest.raises(aiohttp.WSServerHandshakeError):
+            await visit.socket()
+        assert visit.tabs() == 0
 
 
-def test_nobody_comes_in_without_the_token() -> None:
-    async def knock() -> None:
-        async with served(*CAT) as visit:
-            for path in ("/", "/?token=", "/?token=guess", "/static/js/textual.js", "/ws", "/none"):
-                status, said = await visit.get(path)
-                assert (status, "token" in said) == (403, True), path
-            status, said = await visit.get("/", Cookie=f"cockpit-{visit.server.port}=guess")
-            assert status == 403
+async def test_the_token_is_used_once_and_a_cookie_kept_that_no_script_can_read() -> None:
+    async with served(*CAT) as visit:
+        async with visit.session.get(visit.address, allow_redirects=False) as answer:
+            cookie = answer.headers["Set-Cookie"]
+            assert (answer.status, answer.headers["Location"]) == (303, "/")
+        assert "HttpOnly" in cookie
+        assert "SameSite=Strict" in cookie
+        assert visit.server.access.token not in cookie
+        status, page = await visit.get("/")
+        assert status == 200
+        assert "&lt;cockpit&gt;" in page
+        assert visit.server.access.token not in page
+        assert "//fonts." not in page
+        assert (await visit.get("/static/js/textual.js"))[0] == 200
+        assert (await visit.get("/static/../server.py"))[0] == 404
+
+
+async def test_a_page_of_others_has_no_way_in_even_with_the_cookie() -> None:
+    async with served(*CAT) as visit:
+        await visit.come_in()
+        assert (await visit.get("/", Host="evil.example"))[0] == 403
+        path = urlsplit(visit.address)
+        assert (await visit.get(f"/?{path.query}", Host="evil.example:80"))[0] == 403
+        for origin in ("http://evil.example", "http://127.0.0.1:1", "null", ""):
             with pytest.raises(aiohttp.WSServerHandshakeError):
-                await visit.socket()
-            assert visit.tabs() == 0
-
-    play(knock())
+                await visit.socket(origin)
+        assert visit.tabs() == 0
 
 
-def test_the_token_is_used_once_and_a_cookie_kept_that_no_script_can_read() -> None:
-    async def enter() -> None:
-        async with served(*CAT) as visit:
-            async with visit.session.get(visit.address, allow_redirects=False) as answer:
-                cookie = answer.headers["Set-Cookie"]
-                assert (answer.status, answer.headers["Location"]) == (303, "/")
-            assert "HttpOnly" in cookie
-            assert "SameSite=Strict" in cookie
-            assert visit.server.access.token not in cookie
-            status, page = await visit.get("/")
-            assert status == 200
-            assert "&lt;cockpit&gt;" in page
-            assert visit.server.access.token not in page
-            assert "//fonts." not in page
-            assert (await visit.get("/static/js/textual.js"))[0] == 200
-            assert (await visit.get("/static/../server.py"))[0] == 404
-
-    play(enter())
+async def test_every_answer_asks_nobody_else_for_anything() -> None:
+    async with served(*CAT) as visit:
+        await visit.come_in()
+        for path in ("/", "/static/css/xterm.css", "/?token=x"):
+            async with visit.session.get(visit.base + path) as answer:
+                policy = answer.headers["Content-Security-Policy"]
+            assert "default-src 'none'" in policy
+            assert "frame-ancestors 'none'" in policy
 
 
-def test_a_page_of_others_has_no_way_in_even_with_the_cookie() -> None:
-    async def try_from_elsewhere() -> None:
-        async with served(*CAT) as visit:
-            await visit.come_in()
-            assert (await visit.get("/", Host="evil.example"))[0] == 403
-            path = urlsplit(visit.address)
-            assert (await visit.get(f"/?{path.query}", Host="evil.example:80"))[0] == 403
-            for origin in ("http://evil.example", "http://127.0.0.1:1", "null", ""):
-                with pytest.raises(aiohttp.WSServerHandshakeError):
-                    await visit.socket(origin)
-            assert visit.tabs() == 0
-
-    play(try_from_elsewhere())
-
-
-def test_every_answer_asks_nobody_else_for_anything() -> None:
-    async def look() -> None:
-        async with served(*CAT) as visit:
-            await visit.come_in()
-            for path in ("/", "/static/css/xterm.css", "/?token=x"):
-                async with visit.session.get(visit.base + path) as answer:
-                    policy = answer.headers["Content-Security-Policy"]
-                assert "default-src 'none'" in policy
-                assert "frame-ancestors 'none'" in policy
-
-    play(look())
-
-
-def test_keys_go_in_and_the_screen_comes_out() -> None:
-    async def type_in() -> None:
-        async with served(*CAT) as visit:
-            await visit.come_in()
-            async with visit.socket(size="?width=91&height=17") as tab:
-                await heard(tab, b"17 91")
-                await tab.send_json(["stdin", "hello\r"])
-                await heard(tab, b"hello\r\nhello")
-                await tab.send_json(["ping", "1"])
-                await tab.send_json(["focus"])
-                await tab.send_json(["blur"])
-            await until(lambda: visit.tabs() == 0)
-
-    play(type_in())
+async def test_keys_go_in_and_the_screen_comes_out() -> None:
+    async with served(*CAT) as visit:
+        await visit.come_in()
+        async with visit.socket(size="?width=91&height=17") as tab:
+            await heard(tab, b"17 91")
+            await tab.send_json(["stdin", "hello\r"])
+            await heard(tab, b"hello\r\nhello")
+            await tab.send_json(["ping", "1"])
+            await tab.send_json(["focus"])
+            await tab.send_json(["blur"])
+        await until(lambda: visit.tabs() == 0)
 
 
 @pytest.mark.parametrize(
     "nonsense", ["no json", "{}", "[]", '["stdin"]', '["stdin", 7]', '["resize", 1]']
 )
-def test_a_browser_that_talks_nonsense_is_let_go_of(nonsense: str) -> None:
-    async def babble() -> None:
-        async with served(*CAT) as visit:
-            await visit.come_in()
-            async with visit.socket() as tab:
-                await heard(tab, b"24 80")
-                await tab.send_str(nonsense)
-                while (await tab.receive()).type is aiohttp.WSMsgType.BINARY:
-                    pass
-                assert tab.closed
-            await until(lambda: visit.tabs() == 0)
-
-    play(babble())
+async def test_a_browser_that_talks_nonsense_is_let_go_of(nonsense: str) -> None:
+    async with served(*CAT) as visit:
+        await visit.come_in()
+        async with visit.socket() as tab:
+            await heard(tab, b"24 80")
+            await tab.send_str(nonsense)
+            while (await tab.receive()).type is aiohttp.WSMsgType.BINARY:
+                pass
+            assert tab.closed
+        await until(lambda: visit.tabs() == 0)
 
 
-def test_a_program_that_ends_closes_its_tab() -> None:
-    async def end() -> None:
-        async with served("sh", "-c", "echo farewell") as visit:
-            await visit.come_in()
-            async with visit.socket() as tab:
-                await heard(tab, b"farewell")
-                assert (await tab.receive()).type in CLOSING
-            await until(lambda: visit.tabs() == 0)
-
-    play(end())
+async def test_a_program_that_ends_closes_its_tab() -> None:
+    async with served("sh", "-c", "echo farewell") as visit:
+        await visit.come_in()
+        async with visit.socket() as tab:
+            await heard(tab, b"farewell")
+            assert (await tab.receive()).type in CLOSING
+        await until(lambda: visit.tabs() == 0)
 
 
-def test_each_tab_has_a_process_and_there_are_not_endlessly_many() -> None:
-    async def open_many() -> None:
-        async with served("sleep", "1000") as visit:
-            await visit.come_in()
-            tabs = [await visit.socket() for _ in range(TABS)]
-            await until(lambda: visit.tabs() == TABS)
-            with pytest.raises(aiohttp.WSServerHandshakeError):
-                await visit.socket()
-            await tabs.pop().close()
-            await until(lambda: visit.tabs() == TABS - 1)
-            tabs.append(await visit.socket())
-            # The server's own end takes the rest away: `served` looks.
-
-    play(open_many())
+async def test_each_tab_has_a_process_and_there_are_not_endlessly_many() -> None:
+    async with served("sleep", "1000") as visit:
+        await visit.come_in()
+        tabs = [await visit.socket() for _ in range(TABS)]
+        await until(lambda: visit.tabs() == TABS)
+        with pytest.raises(aiohttp.WSServerHandshakeError):
+            await visit.socket()
+        await tabs.pop().close()
+        await until(lambda: visit.tabs() == TABS - 1)
+        tabs.append(await visit.socket())
+        # The server's own end takes the rest away: `served` looks.
 
 
-def test_a_program_that_will_not_end_is_ended() -> None:
-    async def close() -> None:
-        script = "trap '' HUP TERM; echo here; while :; do sleep 0.1; done"
-        async with served("sh", "-c", script) as visit:
-            await visit.come_in()
-            async with visit.socket() as tab:
-                await heard(tab, b"here")
-            await until(lambda: visit.tabs() == 0)
-
-    play(close())
+async def test_a_program_that_will_not_end_is_ended() -> None:
+    script = "trap '' HUP TERM; echo here; while :; do sleep 0.1; done"
+    async with served("sh", "-c", script) as visit:
+        await visit.come_in()
+        async with visit.socket() as tab:
+            await heard(tab, b"here")
+        await until(lambda: visit.tabs() == 0)
 
 
-def test_a_port_that_is_taken_is_told_of() -> None:
+async def test_a_port_that_is_taken_is_told_of() -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         browser = Browser(["true"], "x", "127.0.0.1", taken.getsockname()[1])
         with pytest.raises(Failed, match="is not available") as caught:
-            asyncio.run(browser.run(print))
+            await browser.run(print)
     assert "--port 0" in caught.value.hint
 
 

@@ -10,17 +10,17 @@ from cockpit.ports.clock import Clock
 from tests.manual_clock import ManualClock
 
 
-def test_the_real_clock_tells_utc_and_the_boot() -> None:
+async def test_the_real_clock_tells_utc_and_the_boot() -> None:
     clock: Clock = SystemClock()
     before = clock.monotonic()
     assert clock.now().tzinfo is UTC
     assert abs(datetime.now(UTC) - clock.now()) < timedelta(seconds=5)
-    asyncio.run(clock.sleep(0.01))
+    await clock.sleep(0.01)
     assert clock.monotonic() >= before + 0.01
     assert clock.boot() == SystemClock().boot() != ""
 
 
-def test_sleepers_wake_in_order_and_not_before_their_time() -> None:
+async def test_sleepers_wake_in_order_and_not_before_their_time() -> None:
     clock = ManualClock()
     woken: list[str] = []
 
@@ -28,17 +28,14 @@ def test_sleepers_wake_in_order_and_not_before_their_time() -> None:
         await clock.sleep(seconds)
         woken.append(name)
 
-    async def night() -> None:
-        tasks = [asyncio.create_task(sleeper(n, s)) for n, s in [("late", 20), ("early", 10)]]
-        await asyncio.sleep(0)
-        assert (clock.asleep, clock.next_wake) == (2, 10)
-        clock.advance(9.5)
-        await asyncio.sleep(0)
-        assert woken == []
-        clock.advance(100)
-        await asyncio.gather(*tasks)
-
-    asyncio.run(night())
+    tasks = [asyncio.create_task(sleeper(n, s)) for n, s in [("late", 20), ("early", 10)]]
+    await asyncio.sleep(0)
+    assert (clock.asleep, clock.next_wake) == (2, 10)
+    clock.advance(9.5)
+    await asyncio.sleep(0)
+    assert woken == []
+    clock.advance(100)
+    await asyncio.gather(*tasks)
     assert woken == ["early", "late"]
     assert clock.asleep == 0
     assert clock.next_wake is None

@@ -24,48 +24,48 @@ def script(folder: Path, body: str, mode: int = 0o755) -> str:
     return str(path)
 
 
-def run(home: Path, body: str, *, timeout: float = PATIENCE, told: str = "{}\n") -> ShellRun:
-    return run_command(home, [script(home, body)], timeout=timeout, told=told)
+async def run(home: Path, body: str, *, timeout: float = PATIENCE, told: str = "{}\n") -> ShellRun:
+    return await run_command(home, [script(home, body)], timeout=timeout, told=told)
 
 
-def run_command(
+async def run_command(
     home: Path, command: list[str], *, timeout: float = PATIENCE, told: str = "{}\n", cwd: str = ""
 ) -> ShellRun:
-    async def go() -> ShellRun:
-        hooks = ShellHooks(LocalProcesses(), os.environ)
-        try:
-            return await hooks.run(
-                command,
-                told,
-                directory=Path(cwd) if cwd else home,
-                more={"COCKPIT_HOME": str(home / "ck"), "COCKPIT_AGENT": "api"},
-                timeout=timeout,
-            )
-        finally:
-            await hooks.close()
-            assert carriers(home) == []
-
-    return asyncio.run(go())
+    hooks = ShellHooks(LocalProcesses(), os.environ)
+    try:
+        return await hooks.run(
+            command,
+            told,
+            directory=Path(cwd) if cwd else home,
+            more={"COCKPIT_HOME": str(home / "ck"), "COCKPIT_AGENT": "api"},
+            timeout=timeout,
+        )
+    finally:
+        await hooks.close()
+        assert carriers(home) == []
 
 
-def test_it_gets_the_event_on_its_input_and_is_heard(own_home: Path) -> None:
+async def test_it_gets_the_event_on_its_input_and_is_heard(own_home: Path) -> None:
     told = json.dumps({"context": {"usage_percent": 71.0}}) + "\n"
-    done = run(own_home, 'read -r line; echo "$line"; echo oops >&2; pwd', told=told)
+    done = await run(own_home, 'read -r line; echo "$line"; echo oops >&2; pwd', told=told)
     assert done.problem == ""
     assert done.exit_code == 0
     assert done.output.decode() == f"{told}{own_home}\n"
     assert done.complaint == b"oops\n"
 
 
-def test_its_environment_is_a_short_list(own_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_its_environment_is_a_short_list(
+    own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("MY_API_KEY", "sk-ant-secret")
-    names = {line.partition("=")[0] for line in run(own_home, "env").output.decode().splitlines()}
+    lines = (await run(own_home, "env")).output.decode().splitlines()
+    names = {line.partition("=")[0] for line in lines}
     assert "MY_API_KEY" not in names
     assert {"PATH", "HOME", "COCKPIT_AGENT", "COCKPIT_HOME", "COCKPIT_RUN"} <= names
 
 
-def test_no_word_of_it_is_a_shells(own_home: Path) -> None:
-    done = run_command(own_home, ["/bin/echo", "$(touch x)", ";", "`id`"])
+async def test_no_word_of_it_is_a_shells(own_home: Path) -> None:
+    done = await run_command(own_home, ["/bin/echo", "$(touch x)", ";", "`id`"])
     assert done.output == b"$(touch x) ; `id`\n"
     assert not (own_home / "x").exists()
 
@@ -78,15 +78,15 @@ def test_no_word_of_it_is_a_shells(own_home: Path) -> None:
         ("exec >&- 2>&-; exit 3", "exit code 3"),
     ],
 )
-def test_how_it_ended(own_home: Path, body: str, problem: str) -> None:
-    assert run(own_home, body).problem == problem
+async def test_how_it_ended(own_home: Path, body: str, problem: str) -> None:
+    assert (await run(own_home, body)).problem == problem
 
 
-def test_missing_not_executable_no_directory(own_home: Path) -> None:
-    assert run_command(own_home, ["/no/such"]).problem == "the program does not exist"
+async def test_missing_not_executable_no_directory(own_home: Path) -> None:
+    assert (await run_command(own_home, ["/no/such"])).problem == "the program does not exist"
     flat = script(own_home, "true", mode=0o644)
-    assert run_command(own_home, [flat]).problem == "the program is not executable"
-    lost = run_command(own_home, ["/bin/true"], cwd=str(own_home / "gone"))
+    assert (await run_command(own_home, [flat])).problem == "the program is not executable"
+    lost = await run_command(own_home, ["/bin/true"], cwd=str(own_home / "gone"))
     assert "does not exist" in lost.problem
 
 
@@ -100,28 +100,28 @@ def test_missing_not_executable_no_directory(own_home: Path) -> None:
     ],
     ids=["hangs", "ignores TERM", "forks and hangs", "stops itself"],
 )
-def test_a_hook_costs_its_time_limit_and_no_more(own_home: Path, body: str) -> None:
-    done = run(own_home, body, timeout=0.5)
+async def test_a_hook_costs_its_time_limit_and_no_more(own_home: Path, body: str) -> None:
+    done = await run(own_home, body, timeout=0.5)
     assert done.problem == "timed out (0.5 s)"
     assert done.exit_code is None
     assert 0.5 <= done.seconds < PATIENCE
 
 
-def test_a_child_that_keeps_the_pipe_keeps_nobody_waiting(own_home: Path) -> None:
-    done = run(own_home, "setsid sleep 600 & echo there; exit 0")
+async def test_a_child_that_keeps_the_pipe_keeps_nobody_waiting(own_home: Path) -> None:
+    done = await run(own_home, "setsid sleep 600 & echo there; exit 0")
     assert done.problem == ""
     assert done.output == b"there\n"
     assert done.seconds < PATIENCE
 
 
-def test_a_gigabyte_is_cut_short(own_home: Path) -> None:
-    done = run(own_home, "exec head -c 1000000000 /dev/zero")
+async def test_a_gigabyte_is_cut_short(own_home: Path) -> None:
+    done = await run(own_home, "exec head -c 1000000000 /dev/zero")
     assert done.problem == "printed more than 8 MB"
     assert len(done.output) == KEPT
 
 
-def test_one_that_reads_nothing_of_a_long_event(own_home: Path) -> None:
-    done = run(own_home, "exit 0", told="x" * 2_000_000)
+async def test_one_that_reads_nothing_of_a_long_event(own_home: Path) -> None:
+    done = await run(own_home, "exit 0", told="x" * 2_000_000)
     assert done.problem == ""
 
 

@@ -259,7 +259,7 @@ def test_a_program_that_cannot_run_says_why(
     assert said in done.stderr
 
 
-def test_a_lease_is_held_by_one_at_a_time_and_by_its_children(
+async def test_a_lease_is_held_by_one_at_a_time_and_by_its_children(
     orders: LaunchOrders, own_home: Path
 ) -> None:
     lease = own_home / "api.lease"
@@ -283,14 +283,10 @@ def test_a_lease_is_held_by_one_at_a_time_and_by_its_children(
         # The shell is gone, and its child works on.
         assert carried_out(orders, Launch(TELLER, own_home, {}, lease=lease)).returncode == 125
         os.killpg(pid, 9)
-    asyncio.run(_eventually_free(orders, own_home, lease))
-    assert stat.S_IMODE(lease.stat().st_mode) == 0o600
-
-
-async def _eventually_free(orders: LaunchOrders, directory: Path, lease: Path) -> None:
     async with asyncio.timeout(120):
-        while carried_out(orders, Launch(TELLER, directory, {}, lease=lease)).returncode:
+        while carried_out(orders, Launch(TELLER, own_home, {}, lease=lease)).returncode:
             await asyncio.sleep(0.01)
+    assert stat.S_IMODE(lease.stat().st_mode) == 0o600
 
 
 @pytest.mark.parametrize(

@@ -89,66 +89,61 @@ def test_a_process_is_itself_and_nobody_else(processes: LocalProcesses, start: S
     assert not processes.alive(replace(known, boot="another"))
 
 
-def test_another_process_with_the_same_number_is_never_signalled(
+async def test_another_process_with_the_same_number_is_never_signalled(
     processes: LocalProcesses, start: Start
 ) -> None:
     process = start("import time; time.sleep(600)")
     stranger = replace(identity(processes, process.pid), started=1)
     assert not processes.signal(stranger, signal.SIGKILL)
-    ending = asyncio.run(processes.end(stranger, "", patience=0.1))
+    ending = await processes.end(stranger, "", patience=0.1)
     assert ending.gone
     assert process.poll() is None
 
 
-def test_a_zombie_is_gone(processes: LocalProcesses, start: Start) -> None:
+async def test_a_zombie_is_gone(processes: LocalProcesses, start: Start) -> None:
     process = start("import time; time.sleep(600)")
     known = identity(processes, process.pid)
     process.kill()
     os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
     assert not processes.alive(known)
     assert processes.identify(process.pid) is None
-    assert asyncio.run(processes.wait_for_end(known, 0))
+    assert await processes.wait_for_end(known, 0)
 
 
 def test_no_process_has_no_identity(processes: LocalProcesses) -> None:
     assert processes.identify(2**22 + 1) is None
 
 
-def test_waiting_ends_with_the_process_or_with_its_time(
+async def test_waiting_ends_with_the_process_or_with_its_time(
     processes: LocalProcesses, start: Start
 ) -> None:
     process = start("import sys; sys.stdin.read(); import time; time.sleep(600)")
     known = identity(processes, process.pid)
 
-    async def wait() -> tuple[bool, bool, float]:
-        early = await processes.wait_for_end(known, 0.05)
-        asyncio.get_running_loop().call_later(0.05, process.kill)
-        begun = time.monotonic()
-        return early, await processes.wait_for_end(known, 30), time.monotonic() - begun
-
-    early, late, took = asyncio.run(wait())
-    assert (early, late) == (False, True)
-    assert took < 5
+    assert not await processes.wait_for_end(known, 0.05)
+    asyncio.get_running_loop().call_later(0.05, process.kill)
+    begun = time.monotonic()
+    assert await processes.wait_for_end(known, 30)
+    assert time.monotonic() - begun < 5
 
 
-def test_an_exit_is_told_unless_it_was_forgotten(processes: LocalProcesses, start: Start) -> None:
+async def test_an_exit_is_told_unless_it_was_forgotten(
+    processes: LocalProcesses, start: Start
+) -> None:
     first, second = start("input()"), start("import time; time.sleep(600)")
     told: list[str] = []
 
-    async def watch() -> None:
-        done = asyncio.Event()
-        identity_of_second = identity(processes, second.pid)
-        forget = processes.on_exit(identity_of_second, lambda: told.append("second"))
-        processes.on_exit(identity(processes, first.pid), done.set)
-        forget()
-        forget()
-        second.kill()
-        first.kill()
-        await asyncio.wait_for(done.wait(), 60)
-        await processes.wait_for_end(identity_of_second, 10)
-        await asyncio.sleep(0)
-
-    asyncio.run(watch())
+    done = asyncio.Event()
+    identity_of_second = identity(processes, second.pid)
+    forget = processes.on_exit(identity_of_second, lambda: told.append("second"))
+    processes.on_exit(identity(processes, first.pid), done.set)
+    forget()
+    forget()
+    second.kill()
+    first.kill()
+    await asyncio.wait_for(done.wait(), 60)
+    await processes.wait_for_end(identity_of_second, 10)
+    await asyncio.sleep(0)
     assert told == []
 
 
@@ -163,16 +158,16 @@ async def test_the_exit_of_one_that_is_gone_is_told_at_once(
     await asyncio.wait_for(done.wait(), 60)
 
 
-def test_one_that_listens_ends_by_term(processes: LocalProcesses, start: Start) -> None:
+async def test_one_that_listens_ends_by_term(processes: LocalProcesses, start: Start) -> None:
     process = start("import time; print(1, flush=True); time.sleep(600)", MARKER)
     heard(process)
-    ending = asyncio.run(processes.end(identity(processes, process.pid), MARKER))
+    ending = await processes.end(identity(processes, process.pid), MARKER)
     assert (ending.gone, ending.killed, ending.stragglers) == (True, False, ())
     assert process.wait(60) == -signal.SIGTERM
 
 
 @pytest.mark.parametrize(("first", "number"), [("INT", signal.SIGINT), ("HUP", signal.SIGHUP)])
-def test_the_first_signal_can_be_another(
+async def test_the_first_signal_can_be_another(
     processes: LocalProcesses, start: Start, first: EndSignal, number: int
 ) -> None:
     code = (
@@ -183,33 +178,33 @@ def test_the_first_signal_can_be_another(
     )
     process = start(code, MARKER)
     heard(process)
-    ending = asyncio.run(processes.end(identity(processes, process.pid), MARKER, first=first))
+    ending = await processes.end(identity(processes, process.pid), MARKER, first=first)
     assert (ending.gone, ending.killed, process.wait(60)) == (True, False, 9)
 
 
-def test_one_that_is_deaf_is_killed(processes: LocalProcesses, start: Start) -> None:
+async def test_one_that_is_deaf_is_killed(processes: LocalProcesses, start: Start) -> None:
     process = start(DEAF)
     heard(process)
-    ending = asyncio.run(processes.end(identity(processes, process.pid), "", patience=0.2))
+    ending = await processes.end(identity(processes, process.pid), "", patience=0.2)
     assert (ending.gone, ending.killed) == (True, True)
 
 
-def test_one_that_is_stopped_gets_its_signal(processes: LocalProcesses, start: Start) -> None:
+async def test_one_that_is_stopped_gets_its_signal(processes: LocalProcesses, start: Start) -> None:
     process = start("import time; print(1, flush=True); time.sleep(600)")
     heard(process)
     process.send_signal(signal.SIGSTOP)
-    ending = asyncio.run(processes.end(identity(processes, process.pid), "", patience=10))
+    ending = await processes.end(identity(processes, process.pid), "", patience=10)
     assert (ending.gone, ending.killed) == (True, False)
 
 
-def test_a_child_that_left_the_session_is_found_by_its_marker(
+async def test_a_child_that_left_the_session_is_found_by_its_marker(
     processes: LocalProcesses, start: Start
 ) -> None:
     process = start(ORPHANING, MARKER)
     orphan = int(heard(process))
     bystander = start("import time; time.sleep(600)", MARKER + "0")
     assert {one.pid for one in processes.marked(MARKER)} == {process.pid, orphan}
-    ending = asyncio.run(processes.end(identity(processes, process.pid), MARKER, patience=1))
+    ending = await processes.end(identity(processes, process.pid), MARKER, patience=1)
     assert ending.gone
     assert ending.stragglers == (orphan,)
     assert processes.identify(orphan) is None
@@ -229,21 +224,21 @@ def test_a_process_that_replaces_its_program_is_found(
     assert [found for _ in range(2000) if (found := processes.carries(one, MARKER)) is False] == []
 
 
-def test_stragglers_are_ended_when_the_process_is_gone_already(
+async def test_stragglers_are_ended_when_the_process_is_gone_already(
     processes: LocalProcesses, start: Start
 ) -> None:
     process = start(ORPHANING, MARKER)
     orphan = int(heard(process))
     process.kill()
     process.wait()
-    ending = asyncio.run(processes.end(None, MARKER, patience=1))
+    ending = await processes.end(None, MARKER, patience=1)
     assert (ending.gone, ending.stragglers) == (True, (orphan,))
 
 
-def test_no_marker_marks_nobody(processes: LocalProcesses, start: Start) -> None:
+async def test_no_marker_marks_nobody(processes: LocalProcesses, start: Start) -> None:
     process = start("import time; time.sleep(600)", "")
     assert processes.marked("") == []
-    assert asyncio.run(processes.end(None, "")).gone
+    assert (await processes.end(None, "")).gone
     assert process.poll() is None
 
 
@@ -299,14 +294,14 @@ subprocess.Popen([sys.executable, "-c", child], env={}); time.sleep(600)
 
 
 @pytest.mark.skipif(USES_LINUX, reason="on Linux no process hides its environment from its user")
-def test_a_process_that_hides_its_environment_belongs_to_the_one_that_started_it(
+async def test_a_process_that_hides_its_environment_belongs_to_the_one_that_started_it(
     processes: LocalProcesses, start: Start
 ) -> None:
     parent, stranger = start(HIDING, MARKER), start(HIDING)
     child, other = (identity(processes, int(heard(one))) for one in (parent, stranger))
     assert processes.carries(child, MARKER) is None
     assert processes.marked(MARKER) == [identity(processes, parent.pid), child]
-    ending = asyncio.run(processes.end(identity(processes, parent.pid), MARKER, patience=5))
+    ending = await processes.end(identity(processes, parent.pid), MARKER, patience=5)
     assert (ending.gone, ending.stragglers) == (True, (child.pid,))
     assert not processes.alive(child)
     assert processes.alive(other)

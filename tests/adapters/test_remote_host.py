@@ -40,11 +40,8 @@ def by_fetch(host: RemoteHost) -> CockpitError:
 
 
 def by_client(host: RemoteHost) -> CockpitError:
-    async def ask() -> None:
-        await HttpClient(host).status()
-
     with pytest.raises(CockpitError) as caught:
-        asyncio.run(ask())
+        asyncio.run(HttpClient(host).status())
     return caught.value
 
 
@@ -134,18 +131,15 @@ def test_a_host_that_hangs_is_given_up_in_time(own_home: Path) -> None:
     assert not Path(f"/proc/{pid.read_text().strip()}").exists()
 
 
-def test_a_stream_that_dies_without_a_word_is_given_up() -> None:
+async def test_a_stream_that_dies_without_a_word_is_given_up() -> None:
     # The line is up as far as anybody can tell; nothing comes any more.
     snapshot = r'{"type": "snapshot", "status": {}}'
     host = shell(rf"printf 'HTTP/1.1 200 OK\r\n\r\n%s\n' '{snapshot}'; exec sleep 60")
+    client = HttpClient(host, "gpu1", beat=1)
     seen: list[Any] = []
 
-    async def watch() -> None:
-        client = HttpClient(host, "gpu1", beat=1)
-        seen.extend([line async for line in client.watch()])
-
     with pytest.raises(NoSupervisor, match=r"Host gpu1 does not answer\nNo data in 3 s\."):
-        asyncio.run(watch())
+        seen.extend([line async for line in client.watch()])
     with pytest.raises(NoSupervisor, match="does not answer"):
         seen.extend(lines(host, "/v1/watch?beat=1", silence=0.3))
 

@@ -156,26 +156,22 @@ def test_what_can_be_read_can_be_written() -> None:
         assert (json.loads(report) == found) is (depth == 50) if depth < 900 else True
 
 
-def test_a_real_reporter_is_heard_at_once(spool: Spool) -> None:
+async def test_a_real_reporter_is_heard_at_once(spool: Spool) -> None:
     """The whole way from a hook to the loop, first report of a new agent included."""
     state = spool.folder.parent
-
-    async def listen() -> list[str]:
-        heard: list[str] = []
-        stop = spool.on_change(lambda: heard.extend(s.event for s in spool.take()))
-        try:
-            for agent, event in (("api", "Stop"), ("web", "SessionEnd"), ("api", "StatusLine")):
-                spool.prepare(AgentName(agent))
-                before = len(heard)
-                await asyncio.to_thread(report, state, agent, event)
-                async with asyncio.timeout(120):
-                    while len(heard) == before:
-                        await asyncio.sleep(0.005)
-        finally:
-            stop()
-        return heard
-
-    assert asyncio.run(listen()) == ["Stop", "SessionEnd", "StatusLine"]
+    heard: list[str] = []
+    stop = spool.on_change(lambda: heard.extend(s.event for s in spool.take()))
+    try:
+        for agent, event in (("api", "Stop"), ("web", "SessionEnd"), ("api", "StatusLine")):
+            spool.prepare(AgentName(agent))
+            before = len(heard)
+            await asyncio.to_thread(report, state, agent, event)
+            async with asyncio.timeout(120):
+                while len(heard) == before:
+                    await asyncio.sleep(0.005)
+    finally:
+        stop()
+    assert heard == ["Stop", "SessionEnd", "StatusLine"]
 
 
 def report(state: Path, agent: str, event: str) -> None:

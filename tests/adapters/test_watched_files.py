@@ -33,30 +33,27 @@ def closed_to_others(file: Path) -> None:
     file.chmod(0o600)
 
 
-def told(watch: Watching, file: Path, change: Callable[[Path], None]) -> None:
+async def told(watch: Watching, file: Path, change: Callable[[Path], None]) -> None:
     """Wait until it was."""
 
-    async def play() -> None:
-        heard = asyncio.Event()
-        stop = watch([file], heard.set)
-        try:
-            change(file)
-            await asyncio.wait_for(heard.wait(), PATIENCE)
-        finally:
-            stop()
-
-    asyncio.run(play())
+    heard = asyncio.Event()
+    stop = watch([file], heard.set)
+    try:
+        change(file)
+        await asyncio.wait_for(heard.wait(), PATIENCE)
+    finally:
+        stop()
 
 
 @pytest.mark.parametrize("watch", [watch_files, poll_files])
 @pytest.mark.parametrize("change", [written, replaced, gone, closed_to_others])
-def test_every_way_of_changing_a_file_is_told(
+async def test_every_way_of_changing_a_file_is_told(
     watch: Watching, change: Callable[[Path], None], tmp_path: Path
 ) -> None:
     file = tmp_path / "cockpit.toml"
     file.write_text("")
     file.chmod(0o644)
-    told(watch, file, change)
+    await told(watch, file, change)
 
 
 async def test_a_file_whose_folder_is_not_there_yet_is_told_of(tmp_path: Path) -> None:
@@ -74,30 +71,27 @@ async def test_a_file_whose_folder_is_not_there_yet_is_told_of(tmp_path: Path) -
     stop()
 
 
-def test_what_a_link_leads_to_is_told_of(tmp_path: Path) -> None:
+async def test_what_a_link_leads_to_is_told_of(tmp_path: Path) -> None:
     (tmp_path / "dotfiles").mkdir()
     target = tmp_path / "dotfiles" / "flight.toml"
     target.write_text("")
     link = tmp_path / "cockpit.toml"
     link.symlink_to(target)
-    told(watch_files, link, lambda _link: replaced(target))
+    await told(watch_files, link, lambda _link: replaced(target))
 
 
-def test_another_file_of_the_folder_is_nobodys_business(tmp_path: Path) -> None:
+async def test_another_file_of_the_folder_is_nobodys_business(tmp_path: Path) -> None:
     file = tmp_path / "cockpit.toml"
     file.write_text("")
     heard: list[str] = []
 
-    async def play() -> None:
-        stop = watch_files([file], lambda: heard.append("told"))
-        (tmp_path / "other.toml").write_text("x")
-        seen = asyncio.Event()
-        also = watch_files([tmp_path / "last"], seen.set)
-        (tmp_path / "last").write_text("x")
-        await asyncio.wait_for(seen.wait(), PATIENCE)
-        also()
-        stop()
-        stop()
-
-    asyncio.run(play())
+    stop = watch_files([file], lambda: heard.append("told"))
+    (tmp_path / "other.toml").write_text("x")
+    seen = asyncio.Event()
+    also = watch_files([tmp_path / "last"], seen.set)
+    (tmp_path / "last").write_text("x")
+    await asyncio.wait_for(seen.wait(), PATIENCE)
+    also()
+    stop()
+    stop()
     assert heard == []

@@ -42,18 +42,14 @@ async def test_an_arrival_is_told_in_old_and_new_folders(watch: Watch, tmp_path:
     stop()
 
 
-def test_nothing_is_told_after_the_end(tmp_path: Path) -> None:
+async def test_nothing_is_told_after_the_end(tmp_path: Path) -> None:
     (tmp_path / "old").mkdir()
-
-    async def watching() -> list[None]:
-        ended: list[None] = []
-        heard: list[None] = []
-        stop_ended = watch_folder(tmp_path, lambda: ended.append(None))
-        stop = watch_folder(tmp_path, lambda: heard.append(None))
-        stop_ended()
-        arrive(tmp_path / "old", "one")
-        await until(heard, 1)
-        stop()
-        return ended
-
-    assert asyncio.run(watching()) == []
+    ended: list[None] = []
+    heard: list[None] = []
+    stop_ended = watch_folder(tmp_path, lambda: ended.append(None))
+    stop = watch_folder(tmp_path, lambda: heard.append(None))
+    stop_ended()
+    arrive(tmp_path / "old", "one")
+    await until(heard, 1)
+    stop()
+    assert ended == []

@@ -47,32 +47,29 @@ class Receiver:
             writer.close()
 
 
-def send(handler: Handler, path: str = "/hook", **more: object) -> tuple[Answer, int]:
+async def send(handler: Handler, path: str = "/hook", **more: object) -> tuple[Answer, int]:
     """Post `{}` to a handler on loopback; the answer, and the port it was at."""
 
-    async def go() -> tuple[Answer, int]:
-        server = await asyncio.start_server(handler, "127.0.0.1", 0)
-        port = server.sockets[0].getsockname()[1]
-        async with server:
-            options = {"allow_private": True, **more}
-            url = f"http://receiver.test:{port}{path}"
-            answer = await post(
-                url,
-                b"{}",
-                {"X-Test": "1"},
-                **{"resolver": loopback, **options},  # type: ignore[arg-type]
-            )
-            server.close()
-        return answer, port
-
-    return asyncio.run(go())
+    server = await asyncio.start_server(handler, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    async with server:
+        options = {"allow_private": True, **more}
+        url = f"http://receiver.test:{port}{path}"
+        answer = await post(
+            url,
+            b"{}",
+            {"X-Test": "1"},
+            **{"resolver": loopback, **options},  # type: ignore[arg-type]
+        )
+        server.close()
+    return answer, port
 
 
 async def loopback(host: str, port: int) -> list[str]:
     return ["127.0.0.1"]
 
 
-def test_it_posts_to_the_checked_address_under_the_written_name(
+async def test_it_posts_to_the_checked_address_under_the_written_name(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
@@ -84,7 +81,7 @@ def test_it_posts_to_the_checked_address_under_the_written_name(
         return ["127.0.0.1"] if len(asked) == 1 else ["169.254.169.254"]
 
     receiver = Receiver(b"HTTP/1.1 204 No Content\r\n\r\n")
-    answer, port = send(receiver, resolver=changing)
+    answer, port = await send(receiver, resolver=changing)
     assert answer == Answer(status=204)
     assert asked == ["receiver.test"]
     (got,) = receiver.got
@@ -102,25 +99,25 @@ def test_it_posts_to_the_checked_address_under_the_written_name(
         (b"HTTP/1.1 410 Gone\r\nContent-Length: 0\r\n\r\n", 410, None),
     ],
 )
-def test_refusals_come_with_their_status(
+async def test_refusals_come_with_their_status(
     reply: bytes, status: int, retry_after: float | None
 ) -> None:
-    answer, _ = send(Receiver(reply))
+    answer, _ = await send(Receiver(reply))
     assert (answer.status, answer.retry_after) == (status, retry_after)
     assert answer.problem == f"HTTP status {status}"
 
 
-def test_a_redirect_is_not_followed() -> None:
+async def test_a_redirect_is_not_followed() -> None:
     receiver = Receiver(
         b"HTTP/1.1 301 Moved\r\nLocation: http://169.254.169.254/latest/meta-data/\r\n"
         b"Content-Length: 0\r\n\r\n"
     )
-    answer, _ = send(receiver)
+    answer, _ = await send(receiver)
     assert answer.status == 301
     assert len(receiver.got) == 1
 
 
-def test_of_a_gigabyte_only_the_head_is_read() -> None:
+async def test_of_a_gigabyte_only_the_head_is_read() -> None:
     sent = 0
 
     async def endless(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -137,14 +134,14 @@ def test_of_a_gigabyte_only_the_head_is_read() -> None:
         finally:
             writer.close()
 
-    answer, _ = send(endless)
+    answer, _ = await send(endless)
     assert answer.status == 200
     assert sent < 50_000_000
 
 
-def test_mute_and_slow_receivers_cost_the_limit() -> None:
+async def test_mute_and_slow_receivers_cost_the_limit() -> None:
     slow = Receiver(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n", pace=0.1)
-    answer, _ = send(slow, total=0.4)
+    answer, _ = await send(slow, total=0.4)
     assert answer == Answer(problem="no response in time")
 
     async def mute(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -153,10 +150,10 @@ def test_mute_and_slow_receivers_cost_the_limit() -> None:
         finally:
             writer.close()
 
-    assert send(mute, total=0.4)[0] == Answer(problem="no response in time")
+    assert (await send(mute, total=0.4))[0] == Answer(problem="no response in time")
 
 
-def test_tls_asks_for_the_written_name_and_a_bad_one_is_refused() -> None:
+async def test_tls_asks_for_the_written_name_and_a_bad_one_is_refused() -> None:
     hello: list[bytes] = []
 
     async def no_tls(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -164,20 +161,17 @@ def test_tls_asks_for_the_written_name_and_a_bad_one_is_refused() -> None:
         writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
         writer.close()
 
-    async def go() -> Answer:
-        server = await asyncio.start_server(no_tls, "127.0.0.1", 0)
-        port = server.sockets[0].getsockname()[1]
-        async with server:
-            url = f"https://receiver.test:{port}/"
-            return await post(url, b"{}", {}, allow_private=True, resolver=loopback)
-
-    answer = asyncio.run(go())
+    server = await asyncio.start_server(no_tls, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    async with server:
+        url = f"https://receiver.test:{port}/"
+        answer = await post(url, b"{}", {}, allow_private=True, resolver=loopback)
     assert answer.status is None
     assert answer.problem.startswith("the connection failed")
     assert b"receiver.test" in hello[0]
 
 
-def test_nobody_there_and_nonsense() -> None:
+async def test_nobody_there_and_nonsense() -> None:
     async def go(url: str, **more: object) -> Answer:
         return await post(url, b"{}", {}, allow_private=True, **more)  # type: ignore[arg-type]
 
@@ -186,20 +180,17 @@ def test_nobody_there_and_nonsense() -> None:
 
         raise socket.gaierror
 
-    refused = asyncio.run(go("http://127.0.0.1:1/x"))
+    refused = await go("http://127.0.0.1:1/x")
     assert refused.problem.startswith("the connection failed")
     assert not refused.permanent
-    assert (
-        asyncio.run(go("https://x.test/", resolver=unknown)).problem
-        == "cannot resolve the host name"
-    )
+    assert (await go("https://x.test/", resolver=unknown)).problem == "cannot resolve the host name"
     for bad in ("ftp://127.0.0.1/", "http://127.0.0.1:x/", "nonsense", ""):
-        assert asyncio.run(go(bad)).permanent
+        assert (await go(bad)).permanent
 
 
-def test_what_is_not_public_is_refused_before_a_connection_is_made() -> None:
+async def test_what_is_not_public_is_refused_before_a_connection_is_made() -> None:
     receiver = Receiver(b"HTTP/1.1 200 OK\r\n\r\n")
-    answer, _ = send(receiver, allow_private=False)
+    answer, _ = await send(receiver, allow_private=False)
     assert answer.permanent
     assert "private" in answer.problem
     assert receiver.got == []
@@ -207,13 +198,13 @@ def test_what_is_not_public_is_refused_before_a_connection_is_made() -> None:
     async def mixed(host: str, port: int) -> list[str]:
         return ["93.184.216.34", "169.254.169.254"]
 
-    answer = asyncio.run(post("https://x.test/", b"{}", {}, resolver=mixed))
+    answer = await post("https://x.test/", b"{}", {}, resolver=mixed)
     assert answer.permanent
 
     async def public(host: str, port: int) -> list[str]:
         return ["93.184.216.34"]
 
-    answer = asyncio.run(post("http://x.test/", b"{}", {}, resolver=public, allow_private=True))
+    answer = await post("http://x.test/", b"{}", {}, resolver=public, allow_private=True)
     assert answer == Answer(problem="the URL is not https", permanent=True)
 
 
@@ -232,7 +223,7 @@ def test_public(address: str) -> None:
     assert is_public(ipaddress.ip_address(address))
 
 
-def test_no_log_line_has_the_address(caplog: pytest.LogCaptureFixture) -> None:
+async def test_no_log_line_has_the_address(caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.INFO):
-        send(Receiver(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), path="/T0KEN")
+        await send(Receiver(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"), path="/T0KEN")
     assert "T0KEN" not in caplog.text
