@@ -214,17 +214,14 @@ class Followed:
 
 
 @pytest.mark.parametrize("attack", STREAMS)
-def test_the_reason_is_told_and_the_others_go_on(attack: str, hostile: Any) -> None:
+async def test_the_reason_is_told_and_the_others_go_on(attack: str, hostile: Any) -> None:
     program, reason = STREAMS[attack]
     followed = Followed(hostile(program))
 
     def refused() -> bool:
         return reason in followed.part.connection.why
 
-    async def attacked() -> None:
-        await followed.run(lambda: refused() and followed.model.main.connection.live)
-
-    asyncio.run(attacked())
+    await followed.run(lambda: refused() and followed.model.main.connection.live)
 
     assert not followed.part.connection.live
     assert "\x1b" not in followed.part.connection.why
@@ -233,50 +230,43 @@ def test_the_reason_is_told_and_the_others_go_on(attack: str, hostile: Any) -> N
     assert {name for name in followed.model.agents if name != "web"} <= {"gpu1/api"}
 
 
-def test_a_flood_leaves_time_for_the_others(hostile: Any) -> None:
+async def test_a_flood_leaves_time_for_the_others(hostile: Any) -> None:
     """The events of this machine are read while a host floods the screen."""
     followed = Followed(hostile(STREAMS["events without an end"][0]))
     rounds = 0
 
-    async def attacked() -> None:
-        async def change() -> None:
-            nonlocal rounds
-            while True:
-                followed.here.change("web", activity=f"step {rounds}")
-                while followed.model.agents["web"].activity != f"step {rounds}":
-                    await asyncio.sleep(0)
-                rounds += 1
+    async def change() -> None:
+        nonlocal rounds
+        while True:
+            followed.here.change("web", activity=f"step {rounds}")
+            while followed.model.agents["web"].activity != f"step {rounds}":
+                await asyncio.sleep(0)
+            rounds += 1
 
-        running = asyncio.create_task(followed.run(lambda: bool(followed.part.connection.why)))
-        while "web" not in followed.model.agents:
-            await asyncio.sleep(0)
-        changing = asyncio.create_task(change())
-        await running
-        changing.cancel()
-
-    asyncio.run(attacked())
+    running = asyncio.create_task(followed.run(lambda: bool(followed.part.connection.why)))
+    while "web" not in followed.model.agents:
+        await asyncio.sleep(0)
+    changing = asyncio.create_task(change())
+    await running
+    changing.cancel()
     assert rounds > 100
 
 
-def test_a_drip_is_cut(hostile: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_drip_is_cut(hostile: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(http, "MISSED_BEATS", 0.3)
     program = "import time\nsay(STREAM)\nwhile True: chunk(b'x'); time.sleep(0.02)"
     client = HttpClient(hostile(program), "gpu1", beat=10)
 
-    async def watched() -> None:
-        async for _ in client.watch():
-            raise AssertionError
-
     with pytest.raises(Failed) as caught:
-        asyncio.run(watched())
-    assert "The host sent no complete message in" in caught.value.detail
+        await anext(aiter(client.watch()))
+    assert "It sent no complete message in" in caught.value.detail
 
 
-def test_an_endless_body_is_cut(hostile: Any) -> None:
+async def test_an_endless_body_is_cut(hostile: Any) -> None:
     program = "say(STREAM)\nwhile True: chunk(b' ' * 60000)"
     with pytest.raises(Failed) as caught:
-        asyncio.run(HttpClient(hostile(program), "gpu1").status())
-    assert caught.value.detail == "The response has more than 16 MB."
+        await HttpClient(hostile(program), "gpu1").status()
+    assert caught.value.detail == "Its response has more than 16 MB."
     assert "cockpit doctor --host gpu1" in caught.value.hint
 
 
@@ -322,7 +312,7 @@ QUESTIONS: dict[str, tuple[Any, str]] = {
 
 
 @pytest.mark.parametrize("attack", QUESTIONS)
-def test_an_answer_that_cannot_be_right_is_an_error(
+async def test_an_answer_that_cannot_be_right_is_an_error(
     attack: str, hostile: Any, own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(http, "MOST_PAGES", 3)
@@ -334,7 +324,7 @@ def test_an_answer_that_cannot_be_right_is_an_error(
         "say(OK + b'Content-Length: %d\\r\\n\\r\\n' % len(body) + body)\nos.read(0, 1)"
     )
     with pytest.raises(Failed) as caught:
-        asyncio.run(ask(HttpClient(hostile(program), "gpu1")))
+        await ask(HttpClient(hostile(program), "gpu1"))
     assert caught.value.detail
     assert caught.value.hint
 

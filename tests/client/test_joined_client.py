@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -27,7 +27,6 @@ from cockpit.wire.stream import (
     Resumed,
     ScreenShot,
     Snapshot,
-    WatchLine,
 )
 from cockpit.wire.verbs import Adopt, Approve, Continue, Plan, RemoveWorktree, Start, Stop, Verb
 from cockpit.wire.worktrees import WorktreeStatus
@@ -100,106 +99,84 @@ def followed(request: Any) -> Asked:
     return made
 
 
-def does(story: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(cast("Any", story()))
-
-
 # Every client.
 
 
-def test_each_agent_has_a_name_by_which_it_is_asked_about(asked: Asked) -> None:
-    async def story() -> None:
-        client, api = asked.client, asked("api")
-        found = {one.name: one for one in (await client.status()).agents}
-        handoff = found[api].handoff
-        assert handoff is not None
-        assert handoff.id == asked("h-1")
-        assert await client.document(handoff.id) == "the token"
-        assert await client.continuation(api) == "go on"
-        assert await client.facts(api) == {"goal": "a"}
-        assert (await client.course(api)).agent == api
-        assert (await client.diff(api)).text == "+one\n"
-        assert asked.answering.looked_up == [("facts", "api"), ("course", "api"), ("diff", "api")]
-
-    does(story)
+async def test_each_agent_has_a_name_by_which_it_is_asked_about(asked: Asked) -> None:
+    client, api = asked.client, asked("api")
+    found = {one.name: one for one in (await client.status()).agents}
+    handoff = found[api].handoff
+    assert handoff is not None
+    assert handoff.id == asked("h-1")
+    assert await client.document(handoff.id) == "the token"
+    assert await client.continuation(api) == "go on"
+    assert await client.facts(api) == {"goal": "a"}
+    assert (await client.course(api)).agent == api
+    assert (await client.diff(api)).text == "+one\n"
+    assert asked.answering.looked_up == [("facts", "api"), ("course", "api"), ("diff", "api")]
 
 
-def test_a_verb_reaches_the_one_that_is_meant_in_its_own_words(asked: Asked) -> None:
-    async def story() -> None:
-        done = await asked.client.ask(Approve(name=asked("api"), handoff=asked("h-1")))
-        assert done.name == asked("api")
-        await asked.client.ask(Start(name=asked("new"), directory="/there"))
-        await asked.client.ask(RemoveWorktree(tree=asked("api")))
-        await asked.client.ask(Continue(document="/d.md", name=asked("more")))
-        assert asked.answering.asked == [
-            Approve(name="api", handoff="h-1"), Start(name="new", directory="/there"),
-            RemoveWorktree(tree="api"), Continue(document="/d.md", name="more"),
-        ]  # fmt: skip
-
-    does(story)
+async def test_a_verb_reaches_the_one_that_is_meant_in_its_own_words(asked: Asked) -> None:
+    done = await asked.client.ask(Approve(name=asked("api"), handoff=asked("h-1")))
+    assert done.name == asked("api")
+    await asked.client.ask(Start(name=asked("new"), directory="/there"))
+    await asked.client.ask(RemoveWorktree(tree=asked("api")))
+    await asked.client.ask(Continue(document="/d.md", name=asked("more")))
+    assert asked.answering.asked == [
+        Approve(name="api", handoff="h-1"), Start(name="new", directory="/there"),
+        RemoveWorktree(tree="api"), Continue(document="/d.md", name="more"),
+    ]  # fmt: skip
 
 
-def test_a_refusal_is_that_supervisors(asked: Asked) -> None:
-    async def story() -> None:
-        asked.answering.refuse(Stop, NotNow("not now", "because"))
-        with pytest.raises(NotNow, match="not now"):
-            await asked.client.ask(Stop(name=asked("api")))
-        for call in (asked.client.facts, asked.client.course, asked.client.diff):
-            with pytest.raises(NoSuchAgent):
-                await cast("Any", call)(asked("nobody"))
-
-    does(story)
+async def test_a_refusal_is_that_supervisors(asked: Asked) -> None:
+    asked.answering.refuse(Stop, NotNow("not now", "because"))
+    with pytest.raises(NotNow, match="not now"):
+        await asked.client.ask(Stop(name=asked("api")))
+    for call in (asked.client.facts, asked.client.course, asked.client.diff):
+        with pytest.raises(NoSuchAgent):
+            await cast("Any", call)(asked("nobody"))
 
 
-def test_a_pane_is_looked_at_where_it_is(asked: Asked) -> None:
-    async def story() -> None:
-        shots = asked.client.screen(asked("api"))
-        assert (await anext(shots)).lines == ["a line"]
-        assert asked.answering.onlookers("api") == 1
-        await ended(shots)
-        assert asked.answering.onlookers("api") == 0
-
-    does(story)
+async def test_a_pane_is_looked_at_where_it_is(asked: Asked) -> None:
+    shots = asked.client.screen(asked("api"))
+    assert (await anext(shots)).lines == ["a line"]
+    assert asked.answering.onlookers("api") == 1
+    await ended(shots)
+    assert asked.answering.onlookers("api") == 0
 
 
-def test_history_is_of_one_or_of_all_and_what_it_names_can_be_read(asked: Asked) -> None:
-    async def story() -> None:
-        (chain,) = await asked.client.history(asked("api"))
-        assert chain.agent == asked("api")
-        (session,) = chain.sessions
-        assert session.handoff == session.handoffs[0].id == asked("h-1")
-        assert session.handoff is not None
-        assert await asked.client.document(session.handoff) == "the token"
-        every = await asked.client.history(search="TOKEN")
-        assert asked("api") in [each.agent for each in every]
-        assert await asked.client.history(asked("api"), search="nowhere") == []
-
-    does(story)
+async def test_history_is_of_one_or_of_all_and_what_it_names_can_be_read(asked: Asked) -> None:
+    (chain,) = await asked.client.history(asked("api"))
+    assert chain.agent == asked("api")
+    (session,) = chain.sessions
+    assert session.handoff == session.handoffs[0].id == asked("h-1")
+    assert session.handoff is not None
+    assert await asked.client.document(session.handoff) == "the token"
+    every = await asked.client.history(search="TOKEN")
+    assert asked("api") in [each.agent for each in every]
+    assert await asked.client.history(asked("api"), search="nowhere") == []
 
 
 # Those that can be followed.
 
 
-def test_what_is_followed_has_the_same_names(followed: Asked) -> None:
-    async def story() -> list[WatchLine]:
-        stream = cast("Supervisor", followed.client).watch()
-        lines = [await anext(stream)]
-        followed.answering.change("api", state="idle")
-        followed.answering.forget("api")
-        followed.answering.happen("agent.stopped", "api has ended", "api")
-        lines += [await anext(stream) for _ in range(3)]
-        followed.answering.put(agent("api"))
-        lines.append(await anext(stream))
-        followed.answering.disconnect()
-        with pytest.raises(NoSupervisor):
-            await anext(stream)
-        followed.answering.reconnect()
-        followed.answering.forget("api")
-        position = cast("Snapshot", lines[0]).position
-        again = cast("Supervisor", followed.client).watch(since=position)
-        return [*lines, await anext(again)]
-
-    snapshot, changed, forgotten, happened, back, resumed = asyncio.run(story())
+async def test_what_is_followed_has_the_same_names(followed: Asked) -> None:
+    stream = cast("Supervisor", followed.client).watch()
+    lines = [await anext(stream)]
+    followed.answering.change("api", state="idle")
+    followed.answering.forget("api")
+    followed.answering.happen("agent.stopped", "api has ended", "api")
+    lines += [await anext(stream) for _ in range(3)]
+    followed.answering.put(agent("api"))
+    lines.append(await anext(stream))
+    followed.answering.disconnect()
+    with pytest.raises(NoSupervisor):
+        await anext(stream)
+    followed.answering.reconnect()
+    followed.answering.forget("api")
+    position = cast("Snapshot", lines[0]).position
+    again = cast("Supervisor", followed.client).watch(since=position)
+    snapshot, changed, forgotten, happened, back, resumed = [*lines, await anext(again)]
     assert isinstance(back, AgentChanged)
     assert isinstance(resumed, Resumed)
     assert resumed.forgotten == [followed("api")]
@@ -214,106 +191,85 @@ def test_what_is_followed_has_the_same_names(followed: Asked) -> None:
     assert happened.event.text.endswith("api has ended")
 
 
-def test_events_are_those_that_were_told(followed: Asked) -> None:
-    async def story() -> None:
-        followed.answering.happen("agent.started", "api began", "api")
-        followed.answering.happen("supervisor.started", "it began")
-        first, second = await cast("Supervisor", followed.client).events()
-        assert (first.id, first.agent, second.agent) == (1, followed("api"), None)
-
-    does(story)
+async def test_events_are_those_that_were_told(followed: Asked) -> None:
+    followed.answering.happen("agent.started", "api began", "api")
+    followed.answering.happen("supervisor.started", "it began")
+    first, second = await cast("Supervisor", followed.client).events()
+    assert (first.id, first.agent, second.agent) == (1, followed("api"), None)
 
 
 # Several.
 
 
-def test_worktrees_say_where_they_are() -> None:
-    async def story() -> None:
-        client, here, there = pair()
-        for each in (here, there):
-            tree = WorktreeStatus(directory="/w", repository="/r", made=True, agent="api", size=7)
-            each.trees = [tree]
-        assert [tree.size for tree in await client.worktrees("/r")] == [None, None]
-        assert [tree.size for tree in await client.worktrees("/r", sizes=True)] == [7, 7]
-        told = [(tree.host, tree.agent) for tree in await client.worktrees("/r")]
-        assert told == [(None, "api"), ("gpu1", "gpu1/api")]
-
-    does(story)
+async def test_worktrees_say_where_they_are() -> None:
+    client, here, there = pair()
+    for each in (here, there):
+        tree = WorktreeStatus(directory="/w", repository="/r", made=True, agent="api", size=7)
+        each.trees = [tree]
+    assert [tree.size for tree in await client.worktrees("/r")] == [None, None]
+    assert [tree.size for tree in await client.worktrees("/r", sizes=True)] == [7, 7]
+    told = [(tree.host, tree.agent) for tree in await client.worktrees("/r")]
+    assert told == [(None, "api"), ("gpu1", "gpu1/api")]
 
 
-def test_those_of_this_machine_come_first_and_hosts_are_told() -> None:
-    async def story() -> None:
-        client, here, there = pair()
-        held = HeldSetting(file="/c.toml", line=1, key="hosts[0]", reason="it runs a program")
-        here.hold([held])
-        there.hold([held])
-        status = await client.status()
-        assert [one.name for one in status.agents] == ["api", "gpu1/api"]
-        assert [one.host for one in status.held] == [None, "gpu1"]
-        assert [chain.host for chain in await client.history()] == [None, "gpu1"]
-        assert list(client.members) == ["local", "gpu1"]
-
-    does(story)
+async def test_those_of_this_machine_come_first_and_hosts_are_told() -> None:
+    client, here, there = pair()
+    held = HeldSetting(file="/c.toml", line=1, key="hosts[0]", reason="it runs a program")
+    here.hold([held])
+    there.hold([held])
+    status = await client.status()
+    assert [one.name for one in status.agents] == ["api", "gpu1/api"]
+    assert [one.host for one in status.held] == [None, "gpu1"]
+    assert [chain.host for chain in await client.history()] == [None, "gpu1"]
+    assert list(client.members) == ["local", "gpu1"]
 
 
 @pytest.mark.parametrize("verb", [Plan(name="gpu9/new"), Stop(name="gpu9/api")])
-def test_a_host_that_there_is_not_is_named_with_those_there_are(verb: Verb) -> None:
-    async def story() -> None:
-        client, here, there = pair()
-        with pytest.raises(BadUsage, match="gpu9") as caught:
-            await client.ask(verb)
-        assert caught.value.detail == "Known: local, gpu1."
-        assert here.asked == there.asked == []
-
-    does(story)
+async def test_a_host_that_there_is_not_is_named_with_those_there_are(verb: Verb) -> None:
+    client, here, there = pair()
+    with pytest.raises(BadUsage, match="gpu9") as caught:
+        await client.ask(verb)
+    assert caught.value.detail == "Known: local, gpu1."
+    assert here.asked == there.asked == []
 
 
-def test_a_path_is_of_this_machine() -> None:
-    async def story() -> None:
-        client, here, _ = pair()
-        await client.ask(RemoveWorktree(tree="/w/tree"))
-        await client.ask(Continue(document="/d.md"))
-        assert here.asked == [RemoveWorktree(tree="/w/tree"), Continue(document="/d.md")]
-
-    does(story)
+async def test_a_path_is_of_this_machine() -> None:
+    client, here, _ = pair()
+    await client.ask(RemoveWorktree(tree="/w/tree"))
+    await client.ask(Continue(document="/d.md"))
+    assert here.asked == [RemoveWorktree(tree="/w/tree"), Continue(document="/d.md")]
 
 
 @pytest.mark.parametrize("which", [0, 1])
-def test_one_that_is_away_leaves_the_others_alone(which: int) -> None:
-    async def story() -> None:
-        client, *both = pair()
-        both[which].disconnect()
-        left = ["gpu1/api", "api"][which]
-        assert [one.name for one in (await client.status()).agents] == [left]
-        assert [chain.agent for chain in await client.history()] == [left]
-        with pytest.raises(NoSupervisor):
-            await client.facts(["api", "gpu1/api"][which])
-        both[1 - which].disconnect()
-        with pytest.raises(NoSupervisor):
-            await client.status()
-
-    does(story)
+async def test_one_that_is_away_leaves_the_others_alone(which: int) -> None:
+    client, *both = pair()
+    both[which].disconnect()
+    left = ["gpu1/api", "api"][which]
+    assert [one.name for one in (await client.status()).agents] == [left]
+    assert [chain.agent for chain in await client.history()] == [left]
+    with pytest.raises(NoSupervisor):
+        await client.facts(["api", "gpu1/api"][which])
+    both[1 - which].disconnect()
+    with pytest.raises(NoSupervisor):
+        await client.status()
 
 
-def test_one_that_is_known_to_be_away_is_not_waited_for() -> None:
+async def test_one_that_is_known_to_be_away_is_not_waited_for() -> None:
     class Hangs(MemoryClient):
         async def history(self, *_of: Any) -> list[HistoryChain]:
             await asyncio.Event().wait()
             raise AssertionError
 
-    async def story() -> None:
-        there = Hangs()
-        named = HostClient("gpu1", there)
-        client = JoinedClient(memory(), [named])
-        stream = named.watch()
+    there = Hangs()
+    named = HostClient("gpu1", there)
+    client = JoinedClient(memory(), [named])
+    stream = named.watch()
+    await anext(stream)
+    there.disconnect()
+    with pytest.raises(NoSupervisor):
         await anext(stream)
-        there.disconnect()
-        with pytest.raises(NoSupervisor):
-            await anext(stream)
-        async with asyncio.timeout(120):
-            assert [chain.agent for chain in await client.history()] == ["api"]
-
-    does(story)
+    async with asyncio.timeout(120):
+        assert [chain.agent for chain in await client.history()] == ["api"]
 
 
 async def test_why_a_hosts_history_is_missing_is_kept_until_it_answers() -> None:

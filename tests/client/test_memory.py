@@ -29,21 +29,18 @@ def test_it_is_a_client() -> None:
     assert client is not None
 
 
-def test_watching_begins_with_everything_and_goes_on_with_what_changes() -> None:
-    async def play() -> list[WatchLine]:
-        client = memory("api")
-        lines: list[WatchLine] = []
-        stream = cast("Any", client.watch())
-        async with aclosing(stream):
-            lines.append(await anext(stream))
-            client.change("api", state="idle")
-            client.put(agent("web"))
-            client.forget("web")
-            client.happen("agent.stopped", "web has ended", "web")
-            lines.extend([await anext(stream) for _ in range(4)])
-        return lines
-
-    first, changed, came, went, happened = asyncio.run(play())
+async def test_watching_begins_with_everything_and_goes_on_with_what_changes() -> None:
+    client = memory("api")
+    lines: list[WatchLine] = []
+    stream = cast("Any", client.watch())
+    async with aclosing(stream):
+        lines.append(await anext(stream))
+        client.change("api", state="idle")
+        client.put(agent("web"))
+        client.forget("web")
+        client.happen("agent.stopped", "web has ended", "web")
+        lines.extend([await anext(stream) for _ in range(4)])
+    first, changed, came, went, happened = lines
     assert isinstance(first, Snapshot)
     assert [one.name for one in first.status.agents] == ["api"]
     assert isinstance(changed, AgentChanged)
@@ -56,17 +53,14 @@ def test_watching_begins_with_everything_and_goes_on_with_what_changes() -> None
     assert happened.event.id == 1
 
 
-def test_nothing_that_changes_while_the_snapshot_is_read_is_lost() -> None:
-    async def play() -> WatchLine:
-        client = memory("api")
-        stream = cast("Any", client.watch())
-        async with aclosing(stream):
-            await anext(stream)
-            client.change("api", state="done")
-            await asyncio.sleep(0)
-            return cast("WatchLine", await anext(stream))
-
-    line = asyncio.run(play())
+async def test_nothing_that_changes_while_the_snapshot_is_read_is_lost() -> None:
+    client = memory("api")
+    stream = cast("Any", client.watch())
+    async with aclosing(stream):
+        await anext(stream)
+        client.change("api", state="done")
+        await asyncio.sleep(0)
+        line = await anext(stream)
     assert isinstance(line, AgentChanged)
     assert line.agent.state == "done"
 
@@ -86,16 +80,13 @@ async def test_going_away_ends_every_stream_and_refuses_every_call() -> None:
     assert (await client.status()).agents
 
 
-def test_it_remembers_what_it_was_asked_even_when_it_refuses() -> None:
-    async def play() -> MemoryClient:
-        client = memory("api")
+async def test_it_remembers_what_it_was_asked_even_when_it_refuses() -> None:
+    client = memory("api")
+    await client.ask(Stop(name="api"))
+    client.refuse(Stop, NotNow("not now", "because"))
+    with pytest.raises(NotNow):
         await client.ask(Stop(name="api"))
-        client.refuse(Stop, NotNow("not now", "because"))
-        with pytest.raises(NotNow):
-            await client.ask(Stop(name="api"))
-        return client
-
-    assert asyncio.run(play()).asked == [Stop(name="api"), Stop(name="api")]
+    assert client.asked == [Stop(name="api"), Stop(name="api")]
 
 
 async def test_a_screen_needs_an_agent_with_a_pane() -> None:
@@ -106,16 +97,12 @@ async def test_a_screen_needs_an_agent_with_a_pane() -> None:
             await anext(cast("Any", client.screen(name)))
 
 
-def test_events_are_given_from_the_newest_or_after_one() -> None:
-    async def play() -> tuple[list[int], list[int]]:
-        client = memory()
-        for number in range(5):
-            client.happen("x.happened", str(number))
-        newest = [event.id for event in await client.events(limit=2)]
-        after = [event.id for event in await client.events(after=2, limit=2)]
-        return newest, after
-
-    assert asyncio.run(play()) == ([4, 5], [3, 4])
+async def test_events_are_given_from_the_newest_or_after_one() -> None:
+    client = memory()
+    for number in range(5):
+        client.happen("x.happened", str(number))
+    assert [event.id for event in await client.events(limit=2)] == [4, 5]
+    assert [event.id for event in await client.events(after=2, limit=2)] == [3, 4]
 
 
 async def test_history_is_searched_as_a_real_one_is() -> None:

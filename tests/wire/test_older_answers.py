@@ -5,7 +5,6 @@ Everything here is literal: it must not change along with the models.
 
 from __future__ import annotations
 
-import asyncio
 import json
 from typing import Any
 
@@ -49,9 +48,9 @@ def client(answering: Any) -> HttpClient:
     return HttpClient(answering.path)
 
 
-def test_a_status(client: HttpClient, answering: Any) -> None:
+async def test_a_status(client: HttpClient, answering: Any) -> None:
     answering.say("GET /v1/status", STATUS.encode())
-    status = asyncio.run(client.status())
+    status = await client.status()
     (row,) = status.agents
     assert (status.supervisor.pid, status.supervisor.version, status.held) == (71, None, [])
     assert (row.name, row.state, row.session_number) == ("api", "needs_you", 2)
@@ -67,12 +66,12 @@ def test_a_status(client: HttpClient, answering: Any) -> None:
 
 
 @pytest.mark.parametrize("absent", ["needs", "handoff", "pane", "session_number", "cost_usd"])
-def test_a_row_with_nothing_to_say_of_a_field(
+async def test_a_row_with_nothing_to_say_of_a_field(
     client: HttpClient, answering: Any, absent: str
 ) -> None:
     row = json.loads(ROW) | {absent: None}
     answering.say("GET /v1/status", {"version": 1, "agents": [row]})
-    (read,) = asyncio.run(client.status()).agents
+    (read,) = (await client.status()).agents
     assert getattr(read, absent) is None
 
 
@@ -95,55 +94,57 @@ async def test_a_stream(client: HttpClient, answering: Any) -> None:
     assert [type(line) for line in found] == [Snapshot, AgentChanged, Happened, AgentForgotten]
 
 
-def test_events_without_an_agent_or_data(client: HttpClient, answering: Any) -> None:
+async def test_events_without_an_agent_or_data(client: HttpClient, answering: Any) -> None:
     answering.say("GET /v1/events?after=0&limit=200", f"{EVENT}\n\n".encode())
-    (event,) = asyncio.run(client.events())
+    (event,) = await client.events()
     assert (event.id, event.agent, event.data) == (7, None, {})
 
 
-def test_a_history_without_pages(client: HttpClient, answering: Any) -> None:
+async def test_a_history_without_pages(client: HttpClient, answering: Any) -> None:
     for query in ("limit=100", "handoffs=5"):
         answering.say(f"GET /v1/history?{query}", CHAINS)
-    chains = asyncio.run(client.history())
+    chains = await client.history()
     assert [to_json(chain) for chain in chains] == CHAINS
-    page = asyncio.run(client.history_page(5))
+    page = await client.history_page(5)
     assert (page.chains, page.next, page.total) == (chains, None, 0)
 
 
-def test_a_course_of_points_without_a_kind_or_a_time(client: HttpClient, answering: Any) -> None:
+async def test_a_course_of_points_without_a_kind_or_a_time(
+    client: HttpClient, answering: Any
+) -> None:
     stretch = '{"session": "s", "number": 1, "state": "live", "points": [[1, 9000], [2, 9500]]}'
     answering.say("GET /v1/course/api", f'{{"agent": "api", "stretches": [{stretch}]}}'.encode())
-    (read,) = asyncio.run(client.course("api")).stretches
+    (read,) = (await client.course("api")).stretches
     assert [(point.call, point.tokens, point.kind) for point in read.points] == [
         (1, 9000, "reply"),
         (2, 9500, "reply"),
     ]
 
 
-def test_a_diff_and_worktrees_with_the_least(client: HttpClient, answering: Any) -> None:
+async def test_a_diff_and_worktrees_with_the_least(client: HttpClient, answering: Any) -> None:
     answering.say("GET /v1/diff/api", b'{"directory": "/w", "text": "+one\\n"}')
     answering.say("GET /v1/worktrees", b'[{"directory": "/w", "repository": "/r", "made": true}]')
-    diff = asyncio.run(client.diff("api"))
+    diff = await client.diff("api")
     assert (diff.text, diff.files, diff.since, diff.unknown) == ("+one\n", [], None, None)
-    (tree,) = asyncio.run(client.worktrees())
+    (tree,) = await client.worktrees()
     assert (tree.directory, tree.missing, tree.changed, tree.obstacles) == ("/w", False, None, [])
     asked = "GET /v1/worktrees?directory=%2Fw&sizes=1"
     answering.say(asked, b'[{"directory": "/w", "repository": "/r", "made": true}]')
-    (tree,) = asyncio.run(client.worktrees("/w", sizes=True))
+    (tree,) = await client.worktrees("/w", sizes=True)
     assert (tree.size, tree.size_partial) == (None, False)
 
 
-def test_an_answer_to_a_verb_with_a_message_alone(client: HttpClient, answering: Any) -> None:
+async def test_an_answer_to_a_verb_with_a_message_alone(client: HttpClient, answering: Any) -> None:
     answering.say("POST /v1/stop", b'{"message": "Stopped api"}')
-    done = asyncio.run(client.ask(Stop(name="api")))
+    done = await client.ask(Stop(name="api"))
     assert (done.message, done.name, done.pane, done.text) == ("Stopped api", None, None, None)
 
 
-def test_a_word_of_a_newer_supervisor_is_told_and_not_guessed(
+async def test_a_word_of_a_newer_supervisor_is_told_and_not_guessed(
     client: HttpClient, answering: Any
 ) -> None:
     row = json.loads(ROW) | {"state": "paused"}
     answering.say("GET /v1/status", {"version": 1, "agents": [row]})
     with pytest.raises(Failed, match="not valid") as told:
-        asyncio.run(client.status())
+        await client.status()
     assert "cockpit doctor" in told.value.hint
