@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -27,14 +26,11 @@ def event_log(tmp_path: Path) -> Iterator[EventLog]:
     store.close()
 
 
-def all_of(listener: Listener) -> list[Any]:
-    async def heard() -> list[Any]:
-        return [line async for line in listener.lines()]
-
-    return asyncio.run(heard())
+async def all_of(listener: Listener) -> list[Any]:
+    return [line async for line in listener.lines()]
 
 
-def test_an_event_is_numbered_kept_and_told(event_log: EventLog) -> None:
+async def test_an_event_is_numbered_kept_and_told(event_log: EventLog) -> None:
     listener = event_log.listen()
     first = event_log.record(STARTED, "api started", "api")
     second = event_log.record(STOPPED, "api was stopped", "api")
@@ -42,7 +38,7 @@ def test_an_event_is_numbered_kept_and_told(event_log: EventLog) -> None:
     assert event_log.since(first.id, 10) == [second]
     assert first.data == {"session": None, "directory": "/w", "branch": None}
     event_log.close()
-    assert all_of(listener) == [first, second]
+    assert await all_of(listener) == [first, second]
 
 
 def test_foreign_text_holds_no_control_bytes(event_log: EventLog) -> None:
@@ -50,20 +46,20 @@ def test_foreign_text_holds_no_control_bytes(event_log: EventLog) -> None:
     assert told.text.isprintable()
 
 
-def test_one_who_left_hears_nothing_more(event_log: EventLog) -> None:
+async def test_one_who_left_hears_nothing_more(event_log: EventLog) -> None:
     listener = event_log.listen()
     event_log.leave(listener)
     event_log.leave(listener)
     event_log.record(FOUND, "text")
     listener.close()
-    assert all_of(listener) == []
+    assert await all_of(listener) == []
 
 
-def test_one_who_falls_behind_is_cut_off_and_holds_nobody_up() -> None:
+async def test_one_who_falls_behind_is_cut_off_and_holds_nobody_up() -> None:
     listener = Listener()
     for number in range(BACKLOG + 50):
         listener.send(number)
-    heard = all_of(listener)
+    heard = await all_of(listener)
     assert len(heard) < BACKLOG
     assert heard == list(range(1, len(heard) + 1))
 
@@ -72,7 +68,7 @@ def test_times_are_utc_to_the_second() -> None:
     assert rfc3339(0.9) == "1970-01-01T00:00:00Z"
 
 
-def test_a_disk_that_refuses_holds_nothing_up(tmp_path: Path) -> None:
+async def test_a_disk_that_refuses_holds_nothing_up(tmp_path: Path) -> None:
     store = Store(tmp_path / "cockpit.db").open()
     event_log = EventLog(store, SystemClock())
     listener = event_log.listen()
@@ -81,7 +77,7 @@ def test_a_disk_that_refuses_holds_nothing_up(tmp_path: Path) -> None:
     store._database.execute("pragma max_page_count = 1000000")
     after = event_log.record(STOPPED, "api was stopped", "api")
     event_log.close()
-    assert all_of(listener) == [after]
+    assert await all_of(listener) == [after]
     assert event_log.since(0, 10) == [after]
     store.close()
 

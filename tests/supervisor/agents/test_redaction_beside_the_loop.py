@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import threading
 from typing import TYPE_CHECKING
 
@@ -63,7 +62,7 @@ number down by hand, and a change of pace would cost a number.
 """
 
 
-def test_long_texts_are_looked_through_beside_the_loop(
+async def test_long_texts_are_looked_through_beside_the_loop(
     cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     on_loop: list[int] = []
@@ -80,18 +79,13 @@ def test_long_texts_are_looked_through_beside_the_loop(
             on_loop.append(len(text))
         return findings(self, text)
 
-    async def journey() -> None:
-        async with cockpit.flying(cockpit.agent()):
-            monkeypatch.setattr(Redactor, "redact", noted)
-            monkeypatch.setattr(Redactor, "findings", looked)
-            await cockpit.start(prompt=LONG)
-            document = cockpit.home / "left.md"
-            document.write_text(DOCUMENT.format(long=LONG))
-            elsewhere = cockpit.home / "elsewhere"
-            elsewhere.mkdir()
-            await cockpit.ask(
-                Continue(document=str(document), name="next", directory=str(elsewhere))
-            )
-
-    asyncio.run(journey())
+    async with cockpit.flying(cockpit.agent()):
+        monkeypatch.setattr(Redactor, "redact", noted)
+        monkeypatch.setattr(Redactor, "findings", looked)
+        await cockpit.start(prompt=LONG)
+        document = cockpit.home / "left.md"
+        document.write_text(DOCUMENT.format(long=LONG))
+        elsewhere = cockpit.home / "elsewhere"
+        elsewhere.mkdir()
+        await cockpit.ask(Continue(document=str(document), name="next", directory=str(elsewhere)))
     assert on_loop == []

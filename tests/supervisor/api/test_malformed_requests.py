@@ -97,10 +97,10 @@ async def answer(socket: Path, sent: bytes) -> int:
         writer.close()
 
 
-def test_malformed_requests_are_the_askers_fault(
+async def test_malformed_requests_are_the_askers_fault(
     cockpit: Cockpit, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def journey() -> None:
+    with caplog.at_level(logging.WARNING):
         chance = random.Random(10)
         wrong: Counter[str] = Counter()
         async with cockpit.flying(cockpit.agent()):
@@ -109,18 +109,15 @@ def test_malformed_requests_are_the_askers_fault(
                 if (status := await answer(cockpit.places.socket, sent)) >= 500:
                     wrong[f"{status} {sent[:300]!r}"] += 1
         assert not wrong, "\n".join(wrong)
-
-    with caplog.at_level(logging.WARNING):
-        asyncio.run(journey())
     assert "Traceback" not in caplog.text
 
 
-def test_a_client_that_goes_away_is_not_logged(
+async def test_a_client_that_goes_away_is_not_logged(
     cockpit: Cockpit, caplog: pytest.LogCaptureFixture
 ) -> None:
     """In the middle of a request, of a long answer, and of a stream."""
 
-    async def journey() -> None:
+    with caplog.at_level(logging.INFO):
         async with cockpit.flying(cockpit.agent()) as supervisor:
             for sent in (
                 b"POST /v1/start HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{",
@@ -138,8 +135,5 @@ def test_a_client_that_goes_away_is_not_logged(
             await cockpit.client.status()
             supervisor.event_log.record(Plain("agent.found"), "somebody listens")
             await cockpit.client.status()
-
-    with caplog.at_level(logging.INFO):
-        asyncio.run(journey())
     told = [record for record in caplog.records if record.exc_info or "Traceback" in record.message]
     assert told == []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -60,13 +59,13 @@ def told(**more: Any) -> HistoryChain:
     return HistoryChain(agent="api", job="j1", goal="Count.", sessions=sessions, **more)
 
 
-def arrive(parts: Dependencies, chain: HistoryChain, agent: AgentName = API) -> Predecessor:
-    return asyncio.run(store_chain(parts, agent, chain, "h3", "laptop"))
+async def arrive(parts: Dependencies, chain: HistoryChain, agent: AgentName = API) -> Predecessor:
+    return await store_chain(parts, agent, chain, "h3", "laptop")
 
 
-def test_a_chain_is_stored_without_paths_of_the_other_machine(parts: Dependencies) -> None:
+async def test_a_chain_is_stored_without_paths_of_the_other_machine(parts: Dependencies) -> None:
     parts.documents.copies.keep("h2", b"# Handoff\n")
-    before = arrive(parts, told())
+    before = await arrive(parts, told())
     assert (before.job.id, before.session) == ("j1", "s3")
     stored = parts.store.chain(JobId("j1"))
     assert [(one.number, one.state, one.previous) for one in stored] == [
@@ -88,30 +87,30 @@ def test_a_chain_is_stored_without_paths_of_the_other_machine(parts: Dependencie
     assert parts.store.open_handoffs() == []
 
 
-def test_a_second_request_changes_nothing(parts: Dependencies) -> None:
-    arrive(parts, told())
+async def test_a_second_request_changes_nothing(parts: Dependencies) -> None:
+    await arrive(parts, told())
     before = parts.store.chain(JobId("j1")), parts.store.handoffs(JobId("j1"))
-    arrive(parts, told().model_copy(update={"goal": "Other."}))
+    await arrive(parts, told().model_copy(update={"goal": "Other."}))
     assert (parts.store.chain(JobId("j1")), parts.store.handoffs(JobId("j1"))) == before
     assert len(parts.store.jobs()) == 1
     assert parts.store.jobs()[0].prompt == "Count."
 
 
-def test_times_that_are_not_told_stay_unknown(parts: Dependencies) -> None:
+async def test_times_that_are_not_told_stay_unknown(parts: Dependencies) -> None:
     chain = told()
     bare = [one.model_copy(update={"started_at": None}) for one in chain.sessions]
-    arrive(parts, chain.model_copy(update={"sessions": bare, "started_at": None}))
+    await arrive(parts, chain.model_copy(update={"sessions": bare, "started_at": None}))
 
     assert [(one.created, one.ended) for one in parts.store.chain(JobId("j1"))] == [(0, 0)] * 3
     assert [one.created for one in parts.store.jobs()] == [0]
     assert {one.ended for one in parts.store.handoffs(JobId("j1"))} == {0}
 
 
-def test_a_handoff_without_a_time_is_refused(parts: Dependencies) -> None:
+async def test_a_handoff_without_a_time_is_refused(parts: Dependencies) -> None:
     chain = told()
     chain.sessions[0].handoffs[0] = HistoryHandoff(id="h1", created="yesterday")
-    with pytest.raises(BadUsage, match="Cannot add the history"):
-        arrive(parts, chain)
+    with pytest.raises(BadUsage, match="cannot be joined"):
+        await arrive(parts, chain)
     assert parts.store.jobs() == []
 
 
@@ -127,11 +126,13 @@ def session_of_another_agent(parts: Dependencies) -> None:
 
 
 @pytest.mark.parametrize("others", [of_another_agent, session_of_another_agent])
-def test_the_history_of_another_agent_is_not_changed(parts: Dependencies, others: Any) -> None:
+async def test_the_history_of_another_agent_is_not_changed(
+    parts: Dependencies, others: Any
+) -> None:
     others(parts)
     before = parts.store.jobs(), parts.store.session("s1")
-    with pytest.raises(BadUsage, match="Cannot add the history") as refused:
-        arrive(parts, told())
+    with pytest.raises(BadUsage, match="cannot be joined") as refused:
+        await arrive(parts, told())
     assert "web" in refused.value.detail
     assert "--name web" in refused.value.hint
     assert (parts.store.jobs(), parts.store.session("s1")) == before
@@ -147,21 +148,21 @@ def test_the_history_of_another_agent_is_not_changed(parts: Dependencies, others
         {"sessions": [HistorySession(id="s1", handoffs=[HistoryHandoff(id="../../h")])]},
     ],
 )
-def test_an_invalid_chain_is_refused(parts: Dependencies, change: dict[str, Any]) -> None:
-    with pytest.raises(BadUsage, match="Cannot add the history"):
-        arrive(parts, told().model_copy(update=change))
+async def test_an_invalid_chain_is_refused(parts: Dependencies, change: dict[str, Any]) -> None:
+    with pytest.raises(BadUsage, match="cannot be joined"):
+        await arrive(parts, told().model_copy(update=change))
     assert parts.store.jobs() == []
 
 
-def test_a_handoff_that_ended_another_session_is_refused(parts: Dependencies) -> None:
-    arrive(parts, told())
+async def test_a_handoff_that_ended_another_session_is_refused(parts: Dependencies) -> None:
+    await arrive(parts, told())
     forged = told()
     forged.sessions[1].handoffs.append(HistoryHandoff(id="h1"))
-    with pytest.raises(BadUsage, match="Cannot add the history"):
-        arrive(parts, forged)
+    with pytest.raises(BadUsage, match="cannot be joined"):
+        await arrive(parts, forged)
 
 
-def test_an_endless_chain_is_cut_to_its_newest_sessions(parts: Dependencies) -> None:
+async def test_an_endless_chain_is_cut_to_its_newest_sessions(parts: Dependencies) -> None:
     many = [HistorySession(id=f"m{number}", number=number) for number in range(MOST_SESSIONS + 9)]
-    arrive(parts, told().model_copy(update={"sessions": [*many, *told().sessions]}))
+    await arrive(parts, told().model_copy(update={"sessions": [*many, *told().sessions]}))
     assert len(parts.store.chain(JobId("j1"))) == MOST_SESSIONS

@@ -134,23 +134,20 @@ async def test_pages_of_handoffs_are_newest_first_even_within_one_job(cockpit: C
             await cockpit.client.history_page(5, "none")
 
 
-def test_others_are_served_between_two_jobs(cockpit: Cockpit) -> None:
-    async def journey() -> None:
-        async with cockpit.flying(cockpit.agent()) as supervisor:
-            fill(supervisor.dependencies.store)
-            turns = 0
+async def test_others_are_served_between_two_jobs(cockpit: Cockpit) -> None:
+    async with cockpit.flying(cockpit.agent()) as supervisor:
+        fill(supervisor.dependencies.store)
+        turns = 0
 
-            async def others() -> None:
-                nonlocal turns
-                while True:
-                    turns += 1
-                    await asyncio.sleep(0)
+        async def others() -> None:
+            nonlocal turns
+            while True:
+                turns += 1
+                await asyncio.sleep(0)
 
-            beside = asyncio.create_task(others())
-            jobs = supervisor.history.jobs_of(None)
-            found = [chain async for chain in supervisor.history.chains(jobs)]
-            beside.cancel()
-            assert len(found) == JOBS
-            assert turns >= JOBS
-
-    asyncio.run(journey())
+        beside = asyncio.create_task(others())
+        jobs = supervisor.history.jobs_of(None)
+        found = [chain async for chain in supervisor.history.chains(jobs)]
+        beside.cancel()
+        assert len(found) == JOBS
+        assert turns >= JOBS

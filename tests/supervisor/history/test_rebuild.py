@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Iterator
 from dataclasses import replace
@@ -45,8 +44,8 @@ def told(parts: Dependencies) -> list[str]:
     return [each.text for each in parts.store.events(0, 100) if each.kind == "history.rebuilt"]
 
 
-def rebuild_now(parts: Dependencies, folder: str = ".cockpit/handoffs") -> None:
-    asyncio.run(rebuild(parts, {"api": folder}))
+async def rebuild_now(parts: Dependencies, folder: str = ".cockpit/handoffs") -> None:
+    await rebuild(parts, {"api": folder})
 
 
 @pytest.mark.parametrize(
@@ -63,18 +62,18 @@ def rebuild_now(parts: Dependencies, folder: str = ".cockpit/handoffs") -> None:
         {"number": 0},
     ],
 )
-def test_a_paper_that_does_not_say_whose_it_is_is_left_aside(
+async def test_a_paper_that_does_not_say_whose_it_is_is_left_aside(
     parts: Dependencies, change: dict[str, object]
 ) -> None:
     odd = lay(parts, "h1", replace(GOOD, **change))  # type: ignore[arg-type]
     before = odd.read_bytes()
-    rebuild_now(parts)
+    await rebuild_now(parts)
     assert parts.store.jobs() == []
     assert "1 file ignored" in told(parts)[0]
     assert odd.read_bytes() == before
 
 
-def test_what_is_odd_or_no_document_keeps_no_other_one_back(parts: Dependencies) -> None:
+async def test_what_is_odd_or_no_document_keeps_no_other_one_back(parts: Dependencies) -> None:
     lay(parts, "h1", GOOD)
     lay(parts, "notes", None)
     lay(parts, "copy-for-another-agent", GOOD)
@@ -83,24 +82,24 @@ def test_what_is_odd_or_no_document_keeps_no_other_one_back(parts: Dependencies)
     (parts.places.handoffs / "large.md").write_bytes(b"x" * 5_000_000)
     (parts.places.handoffs / "link.md").symlink_to("/etc/passwd")
     os.mkfifo(parts.places.handoffs / "pipe.md")
-    rebuild_now(parts)
+    await rebuild_now(parts)
     assert [each.id for each in parts.store.handoffs(JobId("j"))] == ["h1"]
     assert "1 job rebuilt from 1 document; 5 files ignored" in told(parts)[0]
 
 
-def test_a_document_of_a_session_outside_cockpit_is_neither_rebuilt_nor_an_odd_file(
+async def test_a_document_of_a_session_outside_cockpit_is_neither_rebuilt_nor_an_odd_file(
     parts: Dependencies,
 ) -> None:
     lay(parts, "h1", GOOD)
     lay(parts, "h2", replace(GOOD, id="h2", agent="", job=""))
-    rebuild_now(parts)
+    await rebuild_now(parts)
     assert [each.id for each in parts.store.handoffs(JobId("j"))] == ["h1"]
     (text,) = told(parts)
     assert "1 job rebuilt from 1 document" in text
     assert "ignored" not in text
 
 
-def test_archived_copies_count_and_the_document_is_found_where_it_lies(
+async def test_archived_copies_count_and_the_document_is_found_where_it_lies(
     parts: Dependencies, tmp_path: Path
 ) -> None:
     copy = lay(parts, "h1", replace(GOOD, worktree=str(tmp_path)))
@@ -109,21 +108,21 @@ def test_archived_copies_count_and_the_document_is_found_where_it_lies(
     own.write_bytes(copy.read_bytes())
     os.mkfifo(tmp_path / "papers" / "handoff-pipe.md")
     parts.documents.copies.archive("h1")
-    rebuild_now(parts, "papers")
+    await rebuild_now(parts, "papers")
     (handoff,) = parts.store.handoffs(JobId("j"))
     assert handoff.document == str(own)
     assert handoff.copy == str(parts.documents.copies.archived("h1"))
     assert parts.store.job(JobId("j")).prompt == "Count."  # type: ignore[union-attr]
 
 
-def test_sessions_of_every_cli_are_read_back(parts: Dependencies) -> None:
+async def test_sessions_of_every_cli_are_read_back(parts: Dependencies) -> None:
     theirs = "ses_01JD4Q0VX8eXAmPLE"
     lay(parts, "h1", replace(GOOD, old_session_id=theirs, new_session_id="ses_2"))
-    rebuild_now(parts)
+    await rebuild_now(parts)
     assert [each.id for each in parts.store.chain(JobId("j"))] == [theirs]
 
 
-def test_the_last_session_of_a_chain_is_there_if_its_record_is(
+async def test_the_last_session_of_a_chain_is_there_if_its_record_is(
     parts: Dependencies, tmp_path: Path
 ) -> None:
     first = replace(
@@ -141,7 +140,7 @@ def test_the_last_session_of_a_chain_is_there_if_its_record_is(
     )
     lay(parts, "h1", first)
     lay(parts, "h2", second)
-    rebuild_now(parts)
+    await rebuild_now(parts)
     assert [each.id for each in parts.store.chain(JobId("j"))] == ["s1", "s2"]
 
     parts.store.close()
@@ -149,19 +148,19 @@ def test_the_last_session_of_a_chain_is_there_if_its_record_is(
         path.unlink()
     (tmp_path / "s3.jsonl").write_text("{}\n")
     again = dependencies(parts.places)
-    rebuild_now(again)
+    await rebuild_now(again)
     assert [each.id for each in again.store.chain(JobId("j"))] == ["s1", "s2", "s3"]
     again.store.close()
 
 
-def test_nothing_is_read_back_where_anything_is_on_record(parts: Dependencies) -> None:
+async def test_nothing_is_read_back_where_anything_is_on_record(parts: Dependencies) -> None:
     lay(parts, "h1", GOOD)
     parts.store.add_job(JobRecord(JobId("k"), AgentName("web"), "x", 1.0))
-    rebuild_now(parts)
+    await rebuild_now(parts)
     assert [each.id for each in parts.store.jobs()] == ["k"]
     assert told(parts) == []
 
 
-def test_a_first_start_tells_nothing(parts: Dependencies) -> None:
-    rebuild_now(parts)
+async def test_a_first_start_tells_nothing(parts: Dependencies) -> None:
+    await rebuild_now(parts)
     assert told(parts) == []

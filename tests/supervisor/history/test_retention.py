@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import gzip
 import json
 import os
@@ -101,9 +100,9 @@ class Attic:
             store.save_agent(self.agent.change(job=JobId(name)))
         return record
 
-    def look(self, *, after_days: float = 0.0) -> None:
+    async def look(self, *, after_days: float = 0.0) -> None:
         self.clock.advance(after_days * DAY)
-        asyncio.run(self.retention.look())
+        await self.retention.look()
 
     def copy(self, record: HandoffRecord) -> Path | None:
         held = self.parts.store.handoff(record.id)
@@ -127,35 +126,37 @@ def attic(own_home: Path) -> Iterator[Callable[..., Attic]]:
         each.parts.store.close()
 
 
-def test_papers_of_the_current_job_are_pinned(attic: Callable[..., Attic]) -> None:
+async def test_papers_of_the_current_job_are_pinned(attic: Callable[..., Attic]) -> None:
     here = attic()
     record = here.job("a", current=True)
 
-    here.look(after_days=1)
-    here.look(after_days=1000)
+    await here.look(after_days=1)
+    await here.look(after_days=1000)
 
     assert here.copy(record) == here.parts.documents.copies.path(record.id)
     assert here.copy(record).is_file()  # type: ignore[union-attr]
     assert here.kept("a")
 
 
-def test_a_finished_jobs_copy_is_archived_and_then_removed(attic: Callable[..., Attic]) -> None:
+async def test_a_finished_jobs_copy_is_archived_and_then_removed(
+    attic: Callable[..., Attic],
+) -> None:
     here = attic()
     record = here.job("a")
     here.job("b", current=True)
     index = SearchTable(here.parts.store)
     index.put(record.id, str(record.sha256), "needle")
 
-    here.look()
+    await here.look()
     archived = here.copy(record)
     assert [hit.handoff for hit in index.find(("needle",))] == [record.id]
     assert archived == here.parts.places.handoffs / "archive" / f"{record.id}.md"
     assert archived.is_file()
     assert archived.parent.stat().st_mode & 0o777 == 0o700
-    here.look(after_days=89)
+    await here.look(after_days=89)
     assert archived.is_file()
 
-    here.look(after_days=2)
+    await here.look(after_days=2)
     assert here.copy(record) is None
     assert not archived.exists()
     assert index.find(("needle",)) == []
@@ -166,44 +167,46 @@ def test_a_finished_jobs_copy_is_archived_and_then_removed(attic: Callable[..., 
     assert here.parts.store.handoff(record.id) == replace(record, copy=None)
 
 
-def test_nothing_is_removed_when_papers_are_kept_for_ever(attic: Callable[..., Attic]) -> None:
+async def test_nothing_is_removed_when_papers_are_kept_for_ever(
+    attic: Callable[..., Attic],
+) -> None:
     here = attic(days=0)
     record = here.job("a")
 
-    here.look()
-    here.look(after_days=5000)
+    await here.look()
+    await here.look(after_days=5000)
 
     assert here.copy(record).is_file()  # type: ignore[union-attr]
     assert here.kept("a")
 
 
-def test_an_archive_that_was_cut_short_is_finished(attic: Callable[..., Attic]) -> None:
+async def test_an_archive_that_was_cut_short_is_finished(attic: Callable[..., Attic]) -> None:
     here = attic()
     record = here.job("a")
     here.parts.documents.copies.archive(record.id)
 
-    here.look()
+    await here.look()
 
     assert here.copy(record) == here.parts.documents.copies.archived(record.id)
 
 
-def test_records_of_every_cli_are_kept_and_removed(attic: Callable[..., Attic]) -> None:
+async def test_records_of_every_cli_are_kept_and_removed(attic: Callable[..., Attic]) -> None:
     it = attic(30)
     it.job("x")
     store, theirs = it.parts.store, SessionId("ses_01JD4Q0VX8eXAmPLE")
     store.save_session(replace(store.chain(JobId("x"))[0], id=theirs, number=2))
-    it.look()
+    await it.look()
     folder = it.parts.places.state / "records"
     assert [*folder.glob(f"{theirs}.*")]
-    it.look(after_days=31)
+    await it.look(after_days=31)
     assert [*folder.glob(f"{theirs}.*")] == []
 
 
-def test_a_record_is_kept_without_its_secrets(attic: Callable[..., Attic]) -> None:
+async def test_a_record_is_kept_without_its_secrets(attic: Callable[..., Attic]) -> None:
     here = attic()
     here.job("a", current=True)
 
-    here.look()
+    await here.look()
     (kept,) = here.kept("a")
     assert kept.name == "session-a.jsonl.gz"
     assert kept.stat().st_mode & 0o777 == 0o600
@@ -213,14 +216,14 @@ def test_a_record_is_kept_without_its_secrets(attic: Callable[..., Attic]) -> No
 
     # The CLI's own clearing away takes nothing from us, and a record that grew is kept anew.
     (here.home / "a.jsonl").write_text('{"more": 1}\n')
-    here.look()
+    await here.look()
     assert gzip.decompress(kept.read_bytes()) == b'{"more": 1}\n'
     (here.home / "a.jsonl").unlink()
-    here.look(after_days=35)
+    await here.look(after_days=35)
     assert gzip.decompress(kept.read_bytes()) == b'{"more": 1}\n'
 
 
-def test_secrets_that_a_prompt_gave_away_are_in_no_copy_of_the_record(
+async def test_secrets_that_a_prompt_gave_away_are_in_no_copy_of_the_record(
     attic: Callable[..., Attic],
 ) -> None:
     here = attic()
@@ -238,7 +241,7 @@ def test_secrets_that_a_prompt_gave_away_are_in_no_copy_of_the_record(
     )
     (here.home / "a.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
 
-    here.look()
+    await here.look()
 
     (kept,) = here.kept("a")
     text = gzip.decompress(kept.read_bytes()).decode()
@@ -247,7 +250,7 @@ def test_secrets_that_a_prompt_gave_away_are_in_no_copy_of_the_record(
     assert "connecting as [REDACTED" in text
 
 
-def test_a_record_that_is_too_large_leaves_its_facts(attic: Callable[..., Attic]) -> None:
+async def test_a_record_that_is_too_large_leaves_its_facts(attic: Callable[..., Attic]) -> None:
     here = attic()
     here.job("a", current=True)
     with (here.home / "a.jsonl").open("ab") as record:
@@ -256,39 +259,39 @@ def test_a_record_that_is_too_large_leaves_its_facts(attic: Callable[..., Attic]
     with (here.home / "a.jsonl").open("r+b") as record:
         record.write(json.dumps(said).encode() + b"\n")
 
-    here.look()
+    await here.look()
 
     (kept,) = here.kept("a")
     assert kept.name == "session-a.facts.json"
     assert json.loads(kept.read_text())["goal"].startswith("Go [REDACTED:known:")
 
 
-def test_trouble_with_one_paper_leaves_the_others(attic: Callable[..., Attic]) -> None:
+async def test_trouble_with_one_paper_leaves_the_others(attic: Callable[..., Attic]) -> None:
     here = attic()
     here.job("a", current=True)
     here.job("b", current=True)
     (here.home / "a.jsonl").unlink()
     (here.home / "a.jsonl").mkdir()
 
-    here.look()
+    await here.look()
 
     assert here.kept("a") == []
     assert here.kept("b")
 
 
-def test_strays_go_when_they_are_old(attic: Callable[..., Attic]) -> None:
+async def test_strays_go_when_they_are_old(attic: Callable[..., Attic]) -> None:
     here = attic()
     stray = here.parts.places.handoffs / "no-such-handoff.md"
     stray.write_text("# Handoff\n")
     os.utime(stray, (here.now, here.now))
 
-    here.look(after_days=89)
+    await here.look(after_days=89)
     assert stray.exists()
-    here.look(after_days=2)
+    await here.look(after_days=2)
     assert not stray.exists()
 
 
-def test_a_kept_record_holds_no_secret_of_the_hooks_or_of_the_pilots_addresses(
+async def test_a_kept_record_holds_no_secret_of_the_hooks_or_of_the_pilots_addresses(
     attic: Callable[..., Attic],
 ) -> None:
     here = attic()
@@ -306,7 +309,7 @@ def test_a_kept_record_holds_no_secret_of_the_hooks_or_of_the_pilots_addresses(
     file.write_text('[notifications]\nurls = ["ntfys://topic-4711/room-key-815"]\n')
     here.fleet.load(file, named=True)
 
-    here.look()
+    await here.look()
 
     kept = [
         gzip.decompress(path.read_bytes()).decode() for path in (*here.kept("a"), *here.kept("b"))

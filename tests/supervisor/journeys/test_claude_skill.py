@@ -83,9 +83,11 @@ def real_agent(cockpit: Cockpit, url: str) -> str:
     )
 
 
-def test_the_skill_begins_a_handoff_that_is_the_agents_own(cockpit: Cockpit) -> None:
-    async def journey(url: str) -> None:
-        async with cockpit.flying(real_agent(cockpit, url)):
+async def test_the_skill_begins_a_handoff_that_is_the_agents_own(cockpit: Cockpit) -> None:
+    model = ModelServer(answer)
+    model.start()
+    try:
+        async with cockpit.flying(real_agent(cockpit, model.url)):
             first = await cockpit.start()
             await cockpit.until(lambda row: row.state == "idle")
             assert first.pane is not None
@@ -99,11 +101,6 @@ def test_the_skill_begins_a_handoff_that_is_the_agents_own(cockpit: Cockpit) -> 
             )
             assert second.session_id != first.session_id
             assert (await cockpit.event("handoff.document")).data["writer"] == "agent"
-
-    model = ModelServer(answer)
-    model.start()
-    try:
-        asyncio.run(journey(model.url))
     finally:
         model.stop()
     told = json.dumps([request.messages for request in model.requests])

@@ -111,8 +111,12 @@ async def test_a_pipe_in_place_of_a_presence_note_holds_up_nobody(cockpit: Cockp
 
 @pytest.mark.long
 @pytest.mark.skipif(os.geteuid() != 0 or not os.access("/dev/fuse", os.W_OK), reason=HANGS)
-def test_a_transcript_on_a_file_system_that_hangs_holds_up_nobody(cockpit: Cockpit) -> None:
-    async def journey(place: Path) -> None:
+async def test_a_transcript_on_a_file_system_that_hangs_holds_up_nobody(cockpit: Cockpit) -> None:
+    with ExitStack() as held:
+        try:
+            place = held.enter_context(hanging_mount(cockpit.home / "far"))
+        except OSError as refused:
+            pytest.skip(f"{HANGS}: {refused}")
         await launched(cockpit)
         forge(cockpit, place / f"{FORGED}.jsonl")
         told = await cockpit.until(tells("does not answer"))
@@ -126,29 +130,19 @@ def test_a_transcript_on_a_file_system_that_hangs_holds_up_nobody(cockpit: Cockp
         await cockpit.launch()  # it follows the CLI's own note of its session again
         await goes_on(cockpit, "web")
 
+
+@pytest.mark.long
+async def test_a_document_on_a_file_system_that_hangs_is_refused(cockpit: Cockpit) -> None:
+    """The request gets the reason, and the next one is answered."""
+
     with ExitStack() as held:
         try:
             place = held.enter_context(hanging_mount(cockpit.home / "far"))
-        except OSError as refused:
-            pytest.skip(f"{HANGS}: {refused}")
-        asyncio.run(journey(place))
-
-
-@pytest.mark.long
-def test_a_document_on_a_file_system_that_hangs_is_refused(cockpit: Cockpit) -> None:
-    """The request gets the reason, and the next one is answered."""
-
-    async def journey(place: Path) -> None:
+        except OSError as error:
+            pytest.skip(f"{HANGS}: {error}")
         await cockpit.launch("")
         for _ in range(2):
             refused = await cockpit.refused(Continue(document=str(place / "handoff.md")))
             assert refused.title == "The file system does not answer"
             assert str(place) in refused.detail
         assert (await cockpit.client.status()).agents == []
-
-    with ExitStack() as held:
-        try:
-            place = held.enter_context(hanging_mount(cockpit.home / "far"))
-        except OSError as refused:
-            pytest.skip(f"{HANGS}: {refused}")
-        asyncio.run(journey(place))

@@ -41,10 +41,10 @@ def another(cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cockp
     second.end_everybody()
 
 
-def test_two_cockpits_put_one_agent_into_one_worktree(
+async def test_two_cockpits_put_one_agent_into_one_worktree(
     cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def journey(second: Cockpit) -> None:
+    with another(cockpit, monkeypatch) as second:
         api = cockpit.agent(mode="observe", steps=900, step_tokens=1, more=WORKTREE)
         async with cockpit.flying(api), second.flying(api):
             here = await cockpit.start()
@@ -66,17 +66,14 @@ def test_two_cockpits_put_one_agent_into_one_worktree(
             assert isinstance(await cockpit.refused(Start(name="api")), NotNow)
             await second.lives(there)
 
-    with another(cockpit, monkeypatch) as second:
-        asyncio.run(journey(second))
-
 
 @pytest.mark.long
-def test_the_kernel_refuses_whom_nobody_else_has_refused(
+async def test_the_kernel_refuses_whom_nobody_else_has_refused(
     cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both look, both see nobody, both start: one lives."""
 
-    async def journey(second: Cockpit) -> None:
+    with another(cockpit, monkeypatch) as second:
         api = cockpit.agent(mode="observe", steps=900, step_tokens=1, more=WORKTREE)
         async with cockpit.flying(api), second.flying(api):
             await cockpit.start()
@@ -94,17 +91,16 @@ def test_the_kernel_refuses_whom_nobody_else_has_refused(
             assert len(alive) == 1
             await cockpit.lives(alive[0])
 
-    with another(cockpit, monkeypatch) as second:
-        asyncio.run(journey(second))
-
 
 @pytest.mark.long
-def test_two_cockpits_share_a_plain_worktree(
+async def test_two_cockpits_share_a_plain_worktree(
     cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What the user put into one directory by name is the user's own choice."""
 
-    async def journey(second: Cockpit) -> None:
+    cockpit.configure()
+    with another(cockpit, monkeypatch) as second:
+        second.configure()
         place = cockpit.home / "aside"
         git = ["git", "-C", str(cockpit.repository), "worktree", "add", "-q", str(place)]
         subprocess.run(git, check=True)
@@ -114,11 +110,6 @@ def test_two_cockpits_share_a_plain_worktree(
                 await each.ask(Start(name="api", directory=str(place), prompt="count"))
             one, two = [await each.until(lambda row: row.state == "working") for each in both]
             await cockpit.lives(one, one, two)
-
-    cockpit.configure()
-    with another(cockpit, monkeypatch) as second:
-        second.configure()
-        asyncio.run(journey(second))
 
 
 @pytest.mark.long

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -84,7 +83,7 @@ class Watched:
     def jump(self, by: timedelta) -> None:
         self.clock.set_wall(self.clock.now() + by)
 
-    def replies(self, tokens: int) -> None:
+    async def replies(self, tokens: int) -> None:
         """The CLI writes a reply, dated by the wall clock, and the watch reads it."""
         usage = {"input_tokens": tokens, "output_tokens": 1}
         message = {
@@ -98,7 +97,7 @@ class Watched:
         }  # fmt: skip
         with self.record.open("a") as file:
             file.write(json.dumps(line) + "\n")
-        asyncio.run(self.watch.transcripts.read_once(self.agent))
+        await self.watch.transcripts.read_once(self.agent)
 
     def hook(self, event: str, **more: object) -> None:
         """A hook is called, dated by the wall clock, and heard."""
@@ -125,9 +124,9 @@ def watched(own_home: Path) -> Iterator[Watched]:
 
 
 @pytest.mark.parametrize("jump", JUMPS)
-def test_a_reading_is_as_old_as_it_is(watched: Watched, jump: timedelta) -> None:
+async def test_a_reading_is_as_old_as_it_is(watched: Watched, jump: timedelta) -> None:
     watched.hook("UserPromptSubmit", prompt="Count.")
-    watched.replies(150_000)
+    await watched.replies(150_000)
     assert watched.agent.session_state.conduct.turn is Turn.WORKING
     assert watched.guards.reason_to_wait(watched.agent, DUE) is None
     watched.jump(jump)
@@ -142,12 +141,12 @@ def test_a_reading_is_as_old_as_it_is(watched: Watched, jump: timedelta) -> None
 
 
 @pytest.mark.parametrize("jump", JUMPS)
-def test_the_newer_word_counts_whatever_its_date(watched: Watched, jump: timedelta) -> None:
+async def test_the_newer_word_counts_whatever_its_date(watched: Watched, jump: timedelta) -> None:
     watched.hook("UserPromptSubmit", prompt="Count.")
-    watched.replies(100_000)
+    await watched.replies(100_000)
     watched.clock.advance(5)
     watched.jump(jump)
-    watched.replies(120_000)
+    await watched.replies(120_000)
     assert watched.agent.session_state.gauge.tokens == 120_000
     watched.clock.advance(5)
     watched.hook("Stop")
@@ -157,44 +156,46 @@ def test_the_newer_word_counts_whatever_its_date(watched: Watched, jump: timedel
     assert turns == [Turn.IDLE, Turn.WORKING]
     watched.hook("PostCompact")
     watched.clock.advance(5)
-    watched.replies(20_000)
+    await watched.replies(20_000)
     assert watched.agent.session_state.gauge.tokens == 20_000
 
 
 @pytest.mark.parametrize("jump", JUMPS)
-def test_what_is_shown_follows_the_wall_clock(watched: Watched, jump: timedelta) -> None:
+async def test_what_is_shown_follows_the_wall_clock(watched: Watched, jump: timedelta) -> None:
     watched.hook("UserPromptSubmit", prompt="Count.")
     watched.jump(jump)
-    watched.replies(100_000)
+    await watched.replies(100_000)
     told = row(watched.agent, watched.clock.steady(), watched.clock.monotonic())
     assert told.last_activity_at == watched.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def test_a_line_without_a_date_makes_no_other_newer(watched: Watched) -> None:
-    watched.replies(100_000)
+async def test_a_line_without_a_date_makes_no_other_newer(watched: Watched) -> None:
+    await watched.replies(100_000)
     watched.clock.advance(60)
     undated = {"type": "permission-mode", "permissionMode": "plan", "sessionId": "s"}
     with watched.record.open() as file:
         lines = file.readlines()
     watched.record.write_text("".join([json.dumps(undated) + "\n", *lines]))
     watched.agent.begin_session(Tail(watched.record, watched.agent.runtime.parse))
-    asyncio.run(watched.watch.transcripts.read_once(watched.agent))
+    await watched.watch.transcripts.read_once(watched.agent)
     told = row(watched.agent, watched.clock.steady(), watched.clock.monotonic())
     assert (told.context.tokens, told.context.age_seconds) == (100_000, 60.0)
 
 
-def test_a_record_that_was_dated_by_a_wrong_clock_is_read_in_its_order(watched: Watched) -> None:
+async def test_a_record_that_was_dated_by_a_wrong_clock_is_read_in_its_order(
+    watched: Watched,
+) -> None:
     """As a supervisor finds it that was away when the clock was put right."""
     with watched.parts.store.transaction():
         watched.agent.session_state.reading.tail = None  # nobody looks
         watched.jump(timedelta(hours=3))
-        watched.replies(160_000)
+        await watched.replies(160_000)
         watched.jump(timedelta(hours=-3))
         watched.clock.advance(60)
-        watched.replies(20_000)
+        await watched.replies(20_000)
         watched.clock.advance(60)
     watched.agent.begin_session(Tail(watched.record, watched.agent.runtime.parse))
-    asyncio.run(watched.watch.transcripts.read_once(watched.agent))
+    await watched.watch.transcripts.read_once(watched.agent)
     assert watched.agent.session_state.gauge.tokens == 20_000
 
 
@@ -216,20 +217,19 @@ def test_three_swaps_within_a_quarter_of_an_hour_are_three(
 
 
 @pytest.mark.parametrize("jump", JUMPS)
-def test_a_prompt_after_a_handoff_began_is_one_after_it(watched: Watched, jump: timedelta) -> None:
+async def test_a_prompt_after_a_handoff_began_is_one_after_it(
+    watched: Watched, jump: timedelta
+) -> None:
     watched.hook("UserPromptSubmit", prompt="before")
 
-    async def begin() -> None:
-        engine = Engine(
-            watched.parts,
-            Sessions(watched.parts, list, lambda *_: None),
-            lambda: [],
-            lambda _: None,
-        )
-        watched.clock.advance(5)
-        await engine.begin(watched.agent, HandoffOptions(reason="manual", ask=True, review=True))
-
-    asyncio.run(begin())
+    engine = Engine(
+        watched.parts,
+        Sessions(watched.parts, list, lambda *_: None),
+        lambda: [],
+        lambda _: None,
+    )
+    watched.clock.advance(5)
+    await engine.begin(watched.agent, HandoffOptions(reason="manual", ask=True, review=True))
     assert not user_prompted(watched.agent)
     watched.jump(jump)
     watched.clock.advance(5)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import threading
 from collections.abc import Iterator
@@ -31,8 +30,8 @@ def append(watched: Watched, line: bytes) -> None:
         file.write(line + b"\n")
 
 
-def read(watched: Watched) -> None:
-    assert asyncio.run(watched.watch.transcripts.read_to_end(watched.agent, 60.0))
+async def read(watched: Watched) -> None:
+    assert await watched.watch.transcripts.read_to_end(watched.agent, 60.0)
 
 
 def hostile(values: int, kind: str = "assistant") -> bytes:
@@ -41,43 +40,45 @@ def hostile(values: int, kind: str = "assistant") -> bytes:
 
 
 @pytest.mark.parametrize("values", [MOST_VALUES, LONGEST_LINE // 3])
-def test_a_reply_that_is_too_large_makes_the_reading_unknown(watched: Watched, values: int) -> None:
-    watched.replies(50_000)
+async def test_a_reply_that_is_too_large_makes_the_reading_unknown(
+    watched: Watched, values: int
+) -> None:
+    await watched.replies(50_000)
     append(watched, hostile(values))
-    read(watched)
+    await read(watched)
     session_state = watched.agent.session_state
     assert session_state.gauge.tokens is session_state.reading.meter.tokens is None
     assert watched.agent.band is Band.UNKNOWN
     assert f"{TOO_LARGE}, possibly a reply" in str(note(watched.agent))
-    watched.replies(60_000)
-    read(watched)
+    await watched.replies(60_000)
+    await read(watched)
     assert session_state.gauge.tokens == 60_000
     assert f"{TOO_LARGE};" in str(note(watched.agent))
 
 
-def test_a_result_that_is_too_large_leaves_the_reading(watched: Watched) -> None:
-    watched.replies(50_000)
+async def test_a_result_that_is_too_large_leaves_the_reading(watched: Watched) -> None:
+    await watched.replies(50_000)
     append(watched, hostile(MOST_VALUES, "user"))
-    read(watched)
+    await read(watched)
     assert watched.agent.session_state.gauge.tokens == 50_000
     assert watched.agent.session_state.reading.skipped == 1
 
 
-def test_a_long_record_gives_no_figure_before_its_end(watched: Watched) -> None:
-    watched.replies(90_000)
+async def test_a_long_record_gives_no_figure_before_its_end(watched: Watched) -> None:
+    await watched.replies(90_000)
     filler = json.dumps({"type": "user", "message": {"content": "x" * POLL_BYTES}}).encode()
     append(watched, filler)
     append(watched, filler)
-    watched.replies(20_000)
+    await watched.replies(20_000)
     watched.agent.begin_session(Tail(watched.record, watched.agent.runtime.parse))
     drawn: list[int | None] = []
-    while asyncio.run(watched.watch.transcripts.read_once(watched.agent)):
+    while await watched.watch.transcripts.read_once(watched.agent):
         drawn.append(watched.agent.session_state.gauge.tokens)
     assert set(drawn[:-1]) == {None}
     assert watched.agent.session_state.gauge.tokens == 20_000
 
 
-def test_no_line_is_parsed_on_the_loop(watched: Watched) -> None:
+async def test_no_line_is_parsed_on_the_loop(watched: Watched) -> None:
     threads: set[int] = set()
 
     def parse(line: bytes) -> object:
@@ -85,6 +86,6 @@ def test_no_line_is_parsed_on_the_loop(watched: Watched) -> None:
         return watched.agent.runtime.parse(line)
 
     watched.agent.begin_session(Tail(watched.record, parse))  # type: ignore[arg-type]
-    watched.replies(50_000)
+    await watched.replies(50_000)
     assert watched.agent.session_state.gauge.tokens == 50_000
     assert threading.get_ident() not in threads
