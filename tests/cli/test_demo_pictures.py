@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from html import unescape
 from pathlib import Path
@@ -21,10 +20,10 @@ SHOTS = [*EMPTY, *WITH_AGENTS]
 SRV = UIContext(attach=nowhere, edit=nowhere)
 
 
-def taken(*shots: Shot) -> tuple[dict[str, str], list[str]]:
+async def taken(*shots: Shot) -> tuple[dict[str, str], list[str]]:
     screen_text: list[str] = []
     camera = Camera(len(shots), screen_text.append)
-    asyncio.run(camera.take(shots, scene(), SRV, "/srv/shop"))
+    await camera.take(shots, scene(), SRV, "/srv/shop")
     return camera.pictures, screen_text
 
 
@@ -37,10 +36,10 @@ def said(svg: str) -> str:
     return "\n".join(" ".join(line) for line in lines.values())
 
 
-def test_each_shot_is_a_picture_and_is_told_of() -> None:
+async def test_each_shot_is_a_picture_and_is_told_of() -> None:
     review = Shot("review", ("Handoff",), ("d",), "api", (80, 20))
     fleet = Shot("fleet", ("needs you",), selected="api", size=(150, 40))
-    pictures, screen_text = taken(fleet, review)
+    pictures, screen_text = await taken(fleet, review)
     assert list(pictures) == ["fleet.svg", "review.svg"]
     assert screen_text == ["picture 1 of 2: fleet", "picture 2 of 2: review"]
     assert "needs you" in said(pictures["fleet.svg"])
@@ -48,9 +47,9 @@ def test_each_shot_is_a_picture_and_is_told_of() -> None:
     assert "/srv/shop" not in pictures["fleet.svg"]
 
 
-def test_what_is_not_of_what_it_should_be_is_no_picture() -> None:
+async def test_what_is_not_of_what_it_should_be_is_no_picture() -> None:
     with pytest.raises(Failed, match="fleet does not show 'a unicorn'"):
-        taken(Shot("fleet", ("a unicorn",)))
+        await taken(Shot("fleet", ("a unicorn",)))
 
 
 def test_a_folder_that_cannot_be_is_told_at_once_and_one_for_nothing_goes(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 
 import pytest
@@ -28,14 +27,14 @@ def test_a_supervisor_without_its_socket_is_not_called_gone() -> None:
     assert stop_supervisor(agents=False) == 0
 
 
-def test_every_request_names_the_supervisor_that_cannot_be_reached() -> None:
+async def test_every_request_names_the_supervisor_that_cannot_be_reached() -> None:
     places = our_places()
     places.make()
     with take_lock(places.lease):
         with pytest.raises(Unreachable, match=SENTENCE):
             fetch(places.socket, "/v1/status")
         with pytest.raises(Unreachable, match=SENTENCE):
-            asyncio.run(HttpClient(places.socket).status())
+            await HttpClient(places.socket).status()
         assert "A supervisor is running" in supervisor(places).said
     with pytest.raises(NoSupervisor, match="No supervisor is running"):
         fetch(places.socket, "/v1/status")

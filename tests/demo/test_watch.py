@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -34,26 +33,26 @@ def agent(**fields: Any) -> AgentStatus:
     return AgentStatus(**{**fixed, **fields})
 
 
-def flown(answering: Any, *rows: AgentStatus, cap: float = 0.0) -> list[str]:
+async def flown(answering: Any, *rows: AgentStatus, cap: float = 0.0) -> list[str]:
     told: list[str] = []
     answering.say("GET /v1/status", Status(agents=list(rows)).model_dump())
     answering.say("GET /v1/events?after=0&limit=200")
     answering.say("POST /v1/approve", {"message": "approved"})
-    asyncio.run(Watch(HttpClient(answering.path), told.append, cap).until_reached())
+    await Watch(HttpClient(answering.path), told.append, cap).until_reached()
     return told
 
 
-def test_ends_when_every_job_is_done(answering: Any) -> None:
+async def test_ends_when_every_job_is_done(answering: Any) -> None:
     event = b'{"id": 7, "at": "x", "agent": "api", "kind": "agent.done", "text": "all done"}\n'
     told: list[str] = []
     answering.say("GET /v1/status", Status(agents=[agent(name="api")]).model_dump())
     answering.say("GET /v1/events?after=0&limit=200", event)
     answering.say("GET /v1/events?after=7&limit=200")
-    asyncio.run(Watch(HttpClient(answering.path), told.append, 5).until_reached())
+    await Watch(HttpClient(answering.path), told.append, 5).until_reached()
     assert [line.split("s  ", 1)[1] for line in told] == ["api: all done"]
 
 
-def test_answers_a_question_once_and_says_so(answering: Any) -> None:
+async def test_answers_a_question_once_and_says_so(answering: Any) -> None:
     row = agent(
         name="api",
         state="needs_you",
@@ -61,34 +60,34 @@ def test_answers_a_question_once_and_says_so(answering: Any) -> None:
         handoff={"id": "h1", "reason": "threshold", "phase": "review", "since": "x"},
     )
     with pytest.raises(Failed, match="Time limit reached"):
-        flown(answering, row, cap=1.2)
+        await flown(answering, row, cap=1.2)
     answers = [body for request, body in answering.asked if request == "POST /v1/approve"]
     assert answers == [{"name": "api", "straight": False, "handoff": "h1", "by": ""}]
 
 
-def test_gives_the_reason_when_an_answer_is_needed(answering: Any) -> None:
+async def test_gives_the_reason_when_an_answer_is_needed(answering: Any) -> None:
     row = agent(name="api", state="needs_you", needs=Needs(kind="permission", detail="rm -rf"))
     with pytest.raises(Failed) as refused:
-        flown(answering, row)
+        await flown(answering, row)
     assert (refused.value.title, refused.value.detail) == (
         "api is waiting for an answer: permission",
         "rm -rf",
     )
 
 
-def test_a_failure_ends_the_demo_only_if_it_lasts(answering: Any) -> None:
+async def test_a_failure_ends_the_demo_only_if_it_lasts(answering: Any) -> None:
     """A busy machine answers late, and cockpit retries."""
     failed = Needs(kind="failed", detail="the transcript does not answer")
     row = agent(name="api", state="needs_you", needs=failed)
     with pytest.raises(Failed, match="Time limit reached"):
-        flown(answering, row)
+        await flown(answering, row)
     watch = Watch(HttpClient(answering.path), lambda _: None, 60.0, lasting=0.1)
     with pytest.raises(Failed, match="api cannot continue") as raised:
-        asyncio.run(watch.until_reached())
+        await watch.until_reached()
     assert raised.value.detail == "the transcript does not answer"
 
 
-def test_takes_the_first_choice_of_a_dialog_that_a_job_asks_for(answering: Any) -> None:
+async def test_takes_the_first_choice_of_a_dialog_that_a_job_asks_for(answering: Any) -> None:
     asks = agent(
         name="weeks", state="needs_you",
         needs=Needs(kind="permission", detail="Bash", command="python3 -c 1"),
@@ -100,24 +99,24 @@ def test_takes_the_first_choice_of_a_dialog_that_a_job_asks_for(answering: Any) 
     answering.say("GET /v1/events?after=0&limit=200")
     watch = Watch(HttpClient(answering.path), lambda _: None, 0.0, expected={"python3 -c 1"})
     with pytest.raises(Failed, match="Time limit reached"):
-        asyncio.run(watch.until_reached())
+        await watch.until_reached()
     (answer,) = [body for request, body in answering.asked if request == "POST /v1/answer"]
     assert (answer["name"], answer["dialog"], answer["choices"]) == ("weeks", "d1", [1])
 
 
-def test_leaves_alone_who_is_where_it_should_be(answering: Any) -> None:
+async def test_leaves_alone_who_is_where_it_should_be(answering: Any) -> None:
     asks = agent(name="api", state="needs_you", needs=Needs(kind="permission", detail="rm -rf"))
     works = agent(name="web", state="working")
     answering.say("GET /v1/status", Status(agents=[asks, works]).model_dump())
     answering.say("GET /v1/events?after=0&limit=200")
     watch = Watch(HttpClient(answering.path), lambda _: None, 0.0, lambda row: bool(row.needs))
     with pytest.raises(Failed, match="Time limit reached before every agent was done"):
-        asyncio.run(watch.until_reached())
+        await watch.until_reached()
 
 
-def test_gives_the_reason_when_an_agent_has_ended(answering: Any) -> None:
+async def test_gives_the_reason_when_an_agent_has_ended(answering: Any) -> None:
     with pytest.raises(Failed, match="ended before its job was done"):
-        flown(answering, agent(name="api", state="exited", note="exit code 1"))
+        await flown(answering, agent(name="api", state="exited", note="exit code 1"))
 
 
 def test_a_flight_that_shows_everything_passes() -> None:

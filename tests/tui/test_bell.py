@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import re
 from contextlib import AbstractAsyncContextManager
 from datetime import UTC, datetime
@@ -22,60 +21,54 @@ class Fly(Protocol):
     def __call__(self, client: MemoryClient, **how: Any) -> AbstractAsyncContextManager[Any]: ...
 
 
-def rung(fly: Fly, *kinds: str, **settings: Any) -> list[str]:
+async def rung(fly: Fly, *kinds: str, **settings: Any) -> list[str]:
     """What is sent for events of these kinds, in a screen that looks already."""
     sent: list[str] = []
 
-    async def play() -> None:
-        client = scene()
-        client.happen("agent.needs_you", "history needs you")
-        async with fly(client) as flight:
-            bell = Bell(Notifications(**settings), behind_tmux=False, now=lambda: NOON)
-            flight.app._bell = bell
-            flight.app._ring = sent.append
-            for number, kind in enumerate(kinds):
-                client.happen(kind, f"agent {number}")
-            await flight.until(lambda: flight.app.model.main.last_event == client._last_event)
-            await flight.until(lambda: not bell._gathered)
-
-    asyncio.run(play())
+    client = scene()
+    client.happen("agent.needs_you", "history needs you")
+    async with fly(client) as flight:
+        bell = Bell(Notifications(**settings), behind_tmux=False, now=lambda: NOON)
+        flight.app._bell = bell
+        flight.app._ring = sent.append
+        for number, kind in enumerate(kinds):
+            client.happen(kind, f"agent {number}")
+        await flight.until(lambda: flight.app.model.main.last_event == client._last_event)
+        await flight.until(lambda: not bell._gathered)
     return sent
 
 
-def test_what_comes_together_is_one_message(fly: Fly) -> None:
-    sent = rung(fly, "agent.needs_you", "handoff.confirmed", terminal="osc9")
+async def test_what_comes_together_is_one_message(fly: Fly) -> None:
+    sent = await rung(fly, "agent.needs_you", "handoff.confirmed", terminal="osc9")
     assert sent == ["\x1b]9;cockpit: 2 events: - agent 0 - agent 1\x1b\\"]
 
 
-def test_history_and_what_was_not_asked_for_ring_no_bell(fly: Fly) -> None:
-    assert rung(fly, "band.crossed", "run.completed", "agent.levitated") == []
-    assert rung(fly, "handoff.confirmed", on=("failed",)) == []
-    assert rung(fly, "run.completed", on=("done",)) == [BELL]
+async def test_history_and_what_was_not_asked_for_ring_no_bell(fly: Fly) -> None:
+    assert await rung(fly, "band.crossed", "run.completed", "agent.levitated") == []
+    assert await rung(fly, "handoff.confirmed", on=("failed",)) == []
+    assert await rung(fly, "run.completed", on=("done",)) == [BELL]
 
 
-def test_what_happened_while_nobody_answered_rings_no_bell(fly: Fly) -> None:
+async def test_what_happened_while_nobody_answered_rings_no_bell(fly: Fly) -> None:
     sent: list[str] = []
 
-    async def play() -> None:
-        client = scene()
-        async with fly(client) as flight:
-            bell = flight.app._bell = Bell(Notifications(), behind_tmux=False)
-            flight.app._ring = sent.append
-            client.disconnect()
-            await flight.until(lambda: not flight.app.model.connection.live)
-            client.happen("agent.needs_you", "api needs you")
-            client.reconnect()
-            await flight.until(lambda: flight.app.model.main.last_event == client._last_event)
-            assert bell._gathered == []
-
-    asyncio.run(play())
+    client = scene()
+    async with fly(client) as flight:
+        bell = flight.app._bell = Bell(Notifications(), behind_tmux=False)
+        flight.app._ring = sent.append
+        client.disconnect()
+        await flight.until(lambda: not flight.app.model.connection.live)
+        client.happen("agent.needs_you", "api needs you")
+        client.reconnect()
+        await flight.until(lambda: flight.app.model.main.last_event == client._last_event)
+        assert bell._gathered == []
     assert sent == []
 
 
-def test_off_and_quiet_hours_ring_no_bell(fly: Fly) -> None:
-    assert rung(fly, "agent.needs_you", terminal="off") == []
-    assert rung(fly, "agent.needs_you", quiet="11:00-13:00") == []
-    assert rung(fly, "agent.needs_you", quiet="13:00-11:00") == [BELL]
+async def test_off_and_quiet_hours_ring_no_bell(fly: Fly) -> None:
+    assert await rung(fly, "agent.needs_you", terminal="off") == []
+    assert await rung(fly, "agent.needs_you", quiet="11:00-13:00") == []
+    assert await rung(fly, "agent.needs_you", quiet="13:00-11:00") == [BELL]
 
 
 @pytest.mark.parametrize(

@@ -128,10 +128,10 @@ async def test_before_the_agent_was_asked_the_draft_says_that_it_is_one(fly: Fly
 
 
 @pytest.mark.long
-def test_what_changes_while_the_document_is_drawn_never_ends_the_screen(fly: Fly) -> None:
+async def test_what_changes_while_the_document_is_drawn_never_ends_the_screen(fly: Fly) -> None:
     """Each phase has the document fetched anew, and an answer closes the screen amid of it."""
 
-    async def play(pauses: int) -> None:
+    for pauses in (0, 1, 2, 4, 8, 16):
         client = scene()
         api = client.agent("api")
         assert api.handoff
@@ -148,9 +148,6 @@ def test_what_changes_while_the_document_is_drawn_never_ends_the_screen(fly: Fly
             await flight.press("question_mark")
             await flight.reads("Go to the agent's pane")
             assert flight.app.is_running
-
-    for pauses in (0, 1, 2, 4, 8, 16):
-        asyncio.run(play(pauses))
 
 
 async def test_the_keys_are_told_and_a_question_answered_meanwhile_closes(fly: Fly) -> None:
