@@ -125,7 +125,7 @@ async def test_a_server_is_ended_only_without_agents(views: TmuxViews, own_home:
             await asyncio.sleep(0.01)
 
 
-async def test_a_pilot_attaches_goes_to_an_agent_and_comes_back(
+async def test_a_user_goes_to_an_agent_and_comes_back(
     views: TmuxViews,
     own_home: Path,
     waiting: Waiting,
@@ -238,7 +238,7 @@ async def test_a_pane_of_another_machine_goes_with_the_last_who_looks_at_it(
     await waiting.until(lambda: windows() == [0, 1])
 
 
-async def test_two_pilots_do_not_drag_each_other(
+async def test_two_users_do_not_drag_each_other(
     views: TmuxViews,
     own_home: Path,
     waiting: Waiting,
@@ -272,7 +272,7 @@ async def test_two_pilots_do_not_drag_each_other(
     await waiting.until(lambda: list(clients()) == [tty_of(wide)])
 
 
-async def test_a_hang_up_ends_nothing_but_the_pilots_own_session(
+async def test_a_hang_up_ends_only_the_users_own_session(
     views: TmuxViews,
     own_home: Path,
     waiting: Waiting,
@@ -294,7 +294,7 @@ async def test_a_hang_up_ends_nothing_but_the_pilots_own_session(
     assert len(sessions) == 2, "nothing is left of the first attach"
 
 
-async def test_a_program_that_is_killed_while_it_is_looked_at_costs_nobody_else_anything(
+async def test_a_killed_program_does_not_end_the_server(
     views: TmuxViews, terminal: OpenTerminal, own_home: Path, waiting: Waiting
 ) -> None:
     """One that asked to be told of the focus, as agents' CLIs do: up to 3.4 tmux tells the dead."""

@@ -33,9 +33,8 @@ def closed_to_others(file: Path) -> None:
     file.chmod(0o600)
 
 
-async def told(watch: Watching, file: Path, change: Callable[[Path], None]) -> None:
-    """Wait until it was."""
-
+async def reported(watch: Watching, file: Path, change: Callable[[Path], None]) -> None:
+    """Change the file and wait until the watch reports it."""
     heard = asyncio.Event()
     stop = watch([file], heard.set)
     try:
@@ -53,7 +52,7 @@ async def test_every_way_of_changing_a_file_is_told(
     file = tmp_path / "cockpit.toml"
     file.write_text("")
     file.chmod(0o644)
-    await told(watch, file, change)
+    await reported(watch, file, change)
 
 
 async def test_a_file_whose_folder_is_not_there_yet_is_told_of(tmp_path: Path) -> None:
@@ -77,7 +76,7 @@ async def test_what_a_link_leads_to_is_told_of(tmp_path: Path) -> None:
     target.write_text("")
     link = tmp_path / "cockpit.toml"
     link.symlink_to(target)
-    await told(watch_files, link, lambda _link: replaced(target))
+    await reported(watch_files, link, lambda _link: replaced(target))
 
 
 async def test_another_file_of_the_folder_is_nobodys_business(tmp_path: Path) -> None:

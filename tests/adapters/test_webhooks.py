@@ -49,7 +49,6 @@ class Receiver:
 
 async def send(handler: Handler, path: str = "/hook", **more: object) -> tuple[Answer, int]:
     """Post `{}` to a handler on loopback; the answer, and the port it was at."""
-
     server = await asyncio.start_server(handler, "127.0.0.1", 0)
     port = server.sockets[0].getsockname()[1]
     async with server:

@@ -176,7 +176,8 @@ async def test_what_is_followed_has_the_same_names(followed: Asked) -> None:
     followed.answering.forget("api")
     position = cast("Snapshot", lines[0]).position
     again = cast("Supervisor", followed.client).watch(since=position)
-    snapshot, changed, forgotten, happened, back, resumed = [*lines, await anext(again)]
+    lines.append(await anext(again))
+    snapshot, changed, forgotten, happened, back, resumed = lines
     assert isinstance(back, AgentChanged)
     assert isinstance(resumed, Resumed)
     assert resumed.forgotten == [followed("api")]

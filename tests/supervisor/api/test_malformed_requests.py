@@ -116,7 +116,6 @@ async def test_a_client_that_goes_away_is_not_logged(
     cockpit: Cockpit, caplog: pytest.LogCaptureFixture
 ) -> None:
     """In the middle of a request, of a long answer, and of a stream."""
-
     with caplog.at_level(logging.INFO):
         async with cockpit.flying(cockpit.agent()) as supervisor:
             for sent in (

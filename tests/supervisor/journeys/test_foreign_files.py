@@ -134,7 +134,6 @@ async def test_a_transcript_on_a_file_system_that_hangs_holds_up_nobody(cockpit:
 @pytest.mark.long
 async def test_a_document_on_a_file_system_that_hangs_is_refused(cockpit: Cockpit) -> None:
     """The request gets the reason, and the next one is answered."""
-
     with ExitStack() as held:
         try:
             place = held.enter_context(hanging_mount(cockpit.home / "far"))

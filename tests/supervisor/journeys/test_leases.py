@@ -72,7 +72,6 @@ async def test_the_kernel_refuses_whom_nobody_else_has_refused(
     cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Both look, both see nobody, both start: one lives."""
-
     with another(cockpit, monkeypatch) as second:
         api = cockpit.agent(mode="observe", steps=900, step_tokens=1, more=WORKTREE)
         async with cockpit.flying(api), second.flying(api):
@@ -97,7 +96,6 @@ async def test_two_cockpits_share_a_plain_worktree(
     cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What the user put into one directory by name is the user's own choice."""
-
     cockpit.configure()
     with another(cockpit, monkeypatch) as second:
         second.configure()

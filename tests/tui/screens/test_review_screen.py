@@ -130,7 +130,6 @@ async def test_before_the_agent_was_asked_the_draft_says_that_it_is_one(fly: Fly
 @pytest.mark.long
 async def test_what_changes_while_the_document_is_drawn_never_ends_the_screen(fly: Fly) -> None:
     """Each phase has the document fetched anew, and an answer closes the screen amid of it."""
-
     for pauses in (0, 1, 2, 4, 8, 16):
         client = scene()
         api = client.agent("api")
