@@ -12,7 +12,7 @@ import subprocess
 import termios
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
@@ -111,22 +111,18 @@ def waiting() -> Waiting:
 
 
 @pytest.fixture
-def tmux(own_home: Path) -> Iterator[Tmux]:
+async def tmux(own_home: Path) -> AsyncIterator[Tmux]:
     """A private server that does not run yet; everything in it is ended afterwards."""
     run = own_home / "run"
     environment = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"]}
     files = run / "t.sock", run / "t.conf"
     server = Tmux(*files, environment, orders=run / "orders", deadline=PATIENCE)
     yield server
-    asyncio.run(_end_everything(server))
+    for pane in (await server.look()).values():
+        await server.processes.end(server.processes.identify(pane.pid), "", patience=0.2)
+    await server.processes.end(None, os.environ["HOME"], patience=0.2)
+    await server.stop_server()
     assert not (run / "t.sock").exists()
-
-
-async def _end_everything(tmux: Tmux) -> None:
-    for pane in (await tmux.look()).values():
-        await tmux.processes.end(tmux.processes.identify(pane.pid), "", patience=0.2)
-    await tmux.processes.end(None, os.environ["HOME"], patience=0.2)
-    await tmux.stop_server()
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -171,7 +172,7 @@ async def test_a_session_that_was_closed_keeps_the_windows_that_somebody_looks_a
     assert groups == ["cockpit", "cockpit"]
 
 
-def test_libtmux_is_loaded_for_agents_and_not_for_a_first_screen(
+async def test_libtmux_is_loaded_for_agents_and_not_for_a_first_screen(
     tmux: Tmux, own_home: Path
 ) -> None:
     program = """
@@ -199,13 +200,13 @@ asyncio.run(main())
 """
     folder = own_home / "alone"
     folder.mkdir()
-    answer = subprocess.run(
-        [sys.executable, "-c", program, str(folder), os.environ["PATH"]],
-        capture_output=True,
-        text=True,
-        check=False,
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-c", program, str(folder), os.environ["PATH"]),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
-    assert answer.stdout.split() == ["False", "True"], answer.stderr
+    output, errors = await process.communicate()
+    assert output.split() == [b"False", b"True"], errors.decode()
 
 
 async def test_an_installation_that_went_away_is_told_and_nothing_is_started(
