@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import subprocess
 from pathlib import Path
@@ -30,7 +29,7 @@ def sleeping() -> list[str]:
     return found.stdout.split()
 
 
-def test_a_bare_session_is_watched_documented_and_adopted_in_a_turn() -> None:
+async def test_a_bare_session_is_watched_documented_and_adopted_in_a_turn() -> None:
     told: list[str] = []
 
     def answer(request: Request) -> Reply:
@@ -45,36 +44,31 @@ def test_a_bare_session_is_watched_documented_and_adopted_in_a_turn() -> None:
     with real_agent(answer) as api, bare_session(api.flown) as bare:
         flown = api.flown
 
-        async def journey() -> None:
-            place = flown.scratch.repository
-            await bare.start("--permission-mode=acceptEdits", "--allowed-tools=Bash")
-            await bare.until(
-                lambda: sleeping() and [row for row in bare.listed() if row.context.tokens]
-            )
-            (found,) = bare.listed()
-            assert found.status == "busy"
-            short = found.session_id[:8]
+        place = flown.scratch.repository
+        await bare.start("--permission-mode=acceptEdits", "--allowed-tools=Bash")
+        await bare.until(
+            lambda: sleeping() and [row for row in bare.listed() if row.context.tokens]
+        )
+        (found,) = bare.listed()
+        assert found.status == "busy"
+        short = found.session_id[:8]
 
-            await bare.adopt(short, "--watch", "--document")
-            assert bare.listed()[0].watched
-            (path,) = (place / ".cockpit" / "handoffs").glob("handoff-*.md")
-            left = document.read(path.read_text())
-            assert left.front is not None
-            assert (left.front.old_session_id, left.front.writer) == (found.session_id, "sdk")
-            assert [(row.pid, row.status) for row in bare.listed()] == [(found.pid, "busy")]
-            assert sleeping()
+        await bare.adopt(short, "--watch", "--document")
+        assert bare.listed()[0].watched
+        (path,) = (place / ".cockpit" / "handoffs").glob("handoff-*.md")
+        left = document.read(path.read_text())
+        assert left.front is not None
+        assert (left.front.old_session_id, left.front.writer) == (found.session_id, "sdk")
+        assert [(row.pid, row.status) for row in bare.listed()] == [(found.pid, "busy")]
+        assert sleeping()
 
-            await bare.adopt(short, "--name", "mine", "--yes")
-            assert not Path(f"/proc/{found.pid}/cwd").exists()
-            assert sleeping() == []
-            await bare.until(lambda: "cockpit attach mine" in bare.screen())
-            assert bare.listed() == []
-            mine = next(row for row in (await flown.client.status()).agents if row.name == "mine")
-            assert (mine.session_id, mine.transcript) == (found.session_id, found.transcript)
-            await bare.until(lambda: "Keep WORD-one." in bare.adopted_screen(mine.pane))
-            await flown.client.ask(Send(name="mine", text="And WORD-two?"))
-            await bare.until(
-                lambda: any("WORD-one" in each and "WORD-two" in each for each in told)
-            )
-
-        asyncio.run(journey())
+        await bare.adopt(short, "--name", "mine", "--yes")
+        assert not Path(f"/proc/{found.pid}/cwd").exists()
+        assert sleeping() == []
+        await bare.until(lambda: "cockpit attach mine" in bare.screen())
+        assert bare.listed() == []
+        mine = next(row for row in (await flown.client.status()).agents if row.name == "mine")
+        assert (mine.session_id, mine.transcript) == (found.session_id, found.transcript)
+        await bare.until(lambda: "Keep WORD-one." in bare.adopted_screen(mine.pane))
+        await flown.client.ask(Send(name="mine", text="And WORD-two?"))
+        await bare.until(lambda: any("WORD-one" in each and "WORD-two" in each for each in told))

@@ -132,7 +132,7 @@ def worktree(row: AgentStatus) -> Path:
 
 
 @pytest.mark.long
-def test_commands_and_files_are_allowed_allowed_for_good_and_refused_with_a_text() -> None:
+async def test_commands_and_files_are_allowed_allowed_for_good_and_refused_with_a_text() -> None:
     script = Script(
         bash("python3 -c 'print(40 + 2)' && " + "true && " * 40 + "touch allowed"),
         bash("python3 -m this"),
@@ -143,7 +143,7 @@ def test_commands_and_files_are_allowed_allowed_for_good_and_refused_with_a_text
         say("Done."),
     )
 
-    async def journey(agent: RealAgent) -> None:
+    with real_agent(script, **SETTINGS) as agent:
         await begun(agent)
         first = await dialog(agent)
         assert first.tool == "Bash"
@@ -194,12 +194,9 @@ def test_commands_and_files_are_allowed_allowed_for_good_and_refused_with_a_text
         with pytest.raises(NotNow, match="not asking"):
             await agent.flown.client.dialog(agent.name)
 
-    with real_agent(script, **SETTINGS) as agent:
-        asyncio.run(journey(agent))
-
 
 @pytest.mark.long
-def test_questions_are_answered_page_by_page() -> None:
+async def test_questions_are_answered_page_by_page() -> None:
     script = Script(
         call("AskUserQuestion", questions=[DATABASE, PARTS]),
         call("AskUserQuestion", questions=[DATABASE]),
@@ -207,7 +204,7 @@ def test_questions_are_answered_page_by_page() -> None:
         say("Done."),
     )
 
-    async def journey(agent: RealAgent) -> None:
+    with real_agent(script, **SETTINGS) as agent:
         await begun(agent)
         first = await dialog(agent)
         assert first.question == DATABASE["question"]
@@ -232,15 +229,12 @@ def test_questions_are_answered_page_by_page() -> None:
         assert "refused" in talk.message
         await agent.until(resting)
 
-    with real_agent(script, **SETTINGS) as agent:
-        asyncio.run(journey(agent))
-
 
 @pytest.mark.long
-def test_a_dialog_that_changed_between_look_and_key_is_refused() -> None:
+async def test_a_dialog_that_changed_between_look_and_key_is_refused() -> None:
     script = Script(bash("touch first && python3 -V"), bash("touch second && python3 -V"), say("."))
 
-    async def journey(agent: RealAgent) -> None:
+    with real_agent(script, **SETTINGS) as agent:
         await begun(agent)
         shown = await dialog(agent)
         pane = str((await agent.row()).pane)
@@ -266,15 +260,12 @@ def test_a_dialog_that_changed_between_look_and_key_is_refused() -> None:
         with pytest.raises(NotNow, match="cannot be answered"):
             await answer(agent, second, 1)
 
-    with real_agent(script, **SETTINGS) as agent:
-        asyncio.run(journey(agent))
-
 
 @pytest.mark.long
-def test_a_dialog_is_the_same_one_for_the_next_supervisor() -> None:
+async def test_a_dialog_is_the_same_one_for_the_next_supervisor() -> None:
     script = Script(bash("touch after && python3 -V"), say("Done."))
 
-    async def journey(agent: RealAgent) -> None:
+    with real_agent(script, **SETTINGS) as agent:
         await begun(agent)
         shown = await dialog(agent)
         assert await asyncio.to_thread(agent.flown.run, "restart", seconds=90.0) == 0
@@ -287,12 +278,9 @@ def test_a_dialog_is_the_same_one_for_the_next_supervisor() -> None:
             await answer(agent, shown, 1)
         await agent.until(resting)
 
-    with real_agent(script, **SETTINGS) as agent:
-        asyncio.run(journey(agent))
-
 
 @pytest.mark.long
-def test_an_agent_cannot_answer_its_own_dialog_nor_that_of_another() -> None:
+async def test_an_agent_cannot_answer_its_own_dialog_nor_that_of_another() -> None:
     """Its command runs in the background while its next one waits for the user."""
     ask = (
         "for i in $(seq 100); do cockpit answer rounding --json > shown.json 2> shown.err "
@@ -307,7 +295,7 @@ def test_an_agent_cannot_answer_its_own_dialog_nor_that_of_another() -> None:
         say("Done."),
     )
 
-    async def journey(agent: RealAgent) -> None:
+    with real_agent(script, **SETTINGS) as agent:
         assert agent.name == "rounding"
         await begun(agent)
         first = await dialog(agent)
@@ -323,61 +311,57 @@ def test_an_agent_cannot_answer_its_own_dialog_nor_that_of_another() -> None:
         assert not (told.parent / "unasked").exists()
         await answer(agent, second, 1)
 
-    with real_agent(script, **SETTINGS) as agent:
-        asyncio.run(journey(agent))
-
 
 @pytest.mark.long
-def test_a_dialog_is_answered_on_the_screen_but_not_by_a_key_typed_ahead(tmp_path: Path) -> None:
+async def test_a_dialog_is_answered_on_the_screen_but_not_by_a_key_typed_ahead(
+    tmp_path: Path,
+) -> None:
     command = "python3 -V && " + "true && " * 30 + "touch on-the-screen"
     script = Script(bash(command), bash("git push origin main"), say("Done."))
     terminal = Terminal(tmp_path, (80, 24))
 
-    async def journey(agent: RealAgent) -> None:
-        await begun(agent)
-        first = await dialog(agent)
-        scratch = agent.flown.scratch
-        terminal.run("--direct", at=scratch.repository, **scratch.environment())
-        terminal.until("permission", agent.name)
-        terminal.type("a\r\r")
-        picture = terminal.until("Permission", "touch on-the-screen", "❯ 1. Yes", "No")
-        assert picture.index("touch on-the-screen") < picture.index("❯ 1. Yes")
-        file = worktree(await agent.row()) / "on-the-screen"
-        assert not file.exists()
-        # Once the screen has shown the dialog for a moment, the same key answers.
-        ready(terminal)
-        terminal.press("Enter")
-        second = await dialog(agent, first.identity)
-        assert second.text == "git push origin main"
-        assert file.exists()
-        if "Permission" not in terminal.until("git push origin main", "4. No"):
-            terminal.type("a")  # the screen closed between the two dialogs
-        terminal.until("Permission", "git push origin main", "4. No")
-        ready(terminal)
-        for _ in range(3):
-            terminal.press("j")
-        terminal.until("❯ 4. No")
-        terminal.press("t")
-        terminal.until("your text")
-        terminal.type("use make")
-        terminal.press("Enter")
-        await agent.until(lambda row: row.state in {"idle", "done"})
-        assert any("use make" in told for told in script.results)
-        terminal.until(gone=("Permission",))
-
     try:
         with real_agent(script, **SETTINGS) as agent:
-            asyncio.run(journey(agent))
+            await begun(agent)
+            first = await dialog(agent)
+            scratch = agent.flown.scratch
+            terminal.run("--direct", at=scratch.repository, **scratch.environment())
+            terminal.until("permission", agent.name)
+            terminal.type("a\r\r")
+            picture = terminal.until("Permission", "touch on-the-screen", "❯ 1. Yes", "No")
+            assert picture.index("touch on-the-screen") < picture.index("❯ 1. Yes")
+            file = worktree(await agent.row()) / "on-the-screen"
+            assert not file.exists()
+            # Once the screen has shown the dialog for a moment, the same key answers.
+            ready(terminal)
+            terminal.press("Enter")
+            second = await dialog(agent, first.identity)
+            assert second.text == "git push origin main"
+            assert file.exists()
+            if "Permission" not in terminal.until("git push origin main", "4. No"):
+                terminal.type("a")  # the screen closed between the two dialogs
+            terminal.until("Permission", "git push origin main", "4. No")
+            ready(terminal)
+            for _ in range(3):
+                terminal.press("j")
+            terminal.until("❯ 4. No")
+            terminal.press("t")
+            terminal.until("your text")
+            terminal.type("use make")
+            terminal.press("Enter")
+            await agent.until(lambda row: row.state in {"idle", "done"})
+            assert any("use make" in told for told in script.results)
+            terminal.until(gone=("Permission",))
     finally:
         terminal.close()
 
 
 @pytest.mark.long
-def test_the_same_command_asked_again_at_once_is_another_dialog() -> None:
+async def test_the_same_command_asked_again_at_once_is_another_dialog() -> None:
     again = bash("echo once >> counted && python3 -V")
     script = Script(again, again, say("Done."))
 
-    async def journey(agent: RealAgent) -> None:
+    with real_agent(script, **SETTINGS) as agent:
         await begun(agent)
         first = await dialog(agent)
         done = await answer(agent, first, 1)
@@ -391,16 +375,13 @@ def test_the_same_command_asked_again_at_once_is_another_dialog() -> None:
         await agent.until(resting)
         assert (worktree(await agent.row()) / "counted").read_text() == "once\nonce\n"
 
-    with real_agent(script, **SETTINGS) as agent:
-        asyncio.run(journey(agent))
-
 
 @pytest.mark.long
-def test_an_agent_leaves_plan_mode_without_a_plan() -> None:
+async def test_an_agent_leaves_plan_mode_without_a_plan() -> None:
     leave = (call("EnterPlanMode"), call("ExitPlanMode"))
     script = Script(*leave, *leave, say("Done."))
 
-    async def journey(agent: RealAgent) -> None:
+    with real_agent(script, **SETTINGS) as agent:
         await begun(agent)
         first = await dialog(agent)
         assert (first.tool, first.title) == ("ExitPlanMode", "Exit plan mode?")
@@ -412,12 +393,9 @@ def test_an_agent_leaves_plan_mode_without_a_plan() -> None:
         assert "refused" in refused.message
         await agent.until(resting)
 
-    with real_agent(script, **SETTINGS) as agent:
-        asyncio.run(journey(agent))
-
 
 @pytest.mark.long
-def test_a_question_stands_when_a_command_beside_it_ends() -> None:
+async def test_a_question_stands_when_a_command_beside_it_ends() -> None:
     """The CLI runs the calls of one reply in parallel, and reports the end of the command."""
     calls = (
         ToolCall("AskUserQuestion", {"questions": [DATABASE]}),
@@ -428,7 +406,7 @@ def test_a_question_stands_when_a_command_beside_it_ends() -> None:
     def asks(row: AgentStatus) -> bool:
         return row.needs is not None
 
-    async def journey(agent: RealAgent) -> None:
+    with real_agent(script, **{**SETTINGS, "arguments": '["--allowedTools=Bash"]'}) as agent:
         await begun(agent)
         begun_at = moment((await agent.until(asks)).last_activity_at)
         assert begun_at is not None
@@ -445,6 +423,3 @@ def test_a_question_stands_when_a_command_beside_it_ends() -> None:
         await answer(agent, await dialog(agent), 1)
         await agent.until(resting)
         assert "SQLite" in script.results[-1]
-
-    with real_agent(script, **{**SETTINGS, "arguments": '["--allowedTools=Bash"]'}) as agent:
-        asyncio.run(journey(agent))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import time
 from pathlib import Path
@@ -42,29 +41,25 @@ def stands(note: Path) -> bool:
 
 
 @pytest.mark.long
-def test_an_agent_with_a_background_shell_is_idle_and_is_handed_off() -> None:
+async def test_an_agent_with_a_background_shell_is_idle_and_is_handed_off() -> None:
     with real_agent(answer, mode='"prompt"') as agent:
-
-        async def journey() -> None:
-            await agent.start()
-            await agent.until(lambda row: row.needs and row.needs.kind == "handoff")
-            # The record, which names the log, is behind the hooks.
-            asked = await agent.until(lambda row: row.background and row.background[0].log)
-            assert asked.needs is not None
-            assert f"also ends its background work: {SERVER}" in asked.needs.detail
-            (task,) = asked.background
-            assert (task.type, task.command, task.description) == ("shell", SERVER, "dev server")
-            assert task.log is not None
-            assert Path(task.log).exists()
-            note = agent.flown.scratch.folder.rglob(f"sessions/{asked.pid}.json")
-            (note_of_process,) = note
-            await agent.until(lambda _: stands(note_of_process))
-            await agent.flown.client.ask(Approve(name=agent.name))
-            review = await agent.until(lambda row: row.needs and row.needs.kind == "review")
-            assert review.needs is not None
-            assert SERVER in review.needs.detail
-            await agent.flown.client.ask(Approve(name=agent.name))
-            after = await agent.until(lambda row: row.handoffs == 1 and row.state == "idle")
-            assert after.background == []
-
-        asyncio.run(journey())
+        await agent.start()
+        await agent.until(lambda row: row.needs and row.needs.kind == "handoff")
+        # The record, which names the log, is behind the hooks.
+        asked = await agent.until(lambda row: row.background and row.background[0].log)
+        assert asked.needs is not None
+        assert f"also ends its background work: {SERVER}" in asked.needs.detail
+        (task,) = asked.background
+        assert (task.type, task.command, task.description) == ("shell", SERVER, "dev server")
+        assert task.log is not None
+        assert Path(task.log).exists()
+        note = agent.flown.scratch.folder.rglob(f"sessions/{asked.pid}.json")
+        (note_of_process,) = note
+        await agent.until(lambda _: stands(note_of_process))
+        await agent.flown.client.ask(Approve(name=agent.name))
+        review = await agent.until(lambda row: row.needs and row.needs.kind == "review")
+        assert review.needs is not None
+        assert SERVER in review.needs.detail
+        await agent.flown.client.ask(Approve(name=agent.name))
+        after = await agent.until(lambda row: row.handoffs == 1 and row.state == "idle")
+        assert after.background == []

@@ -63,9 +63,9 @@ def test_it_ends_clean_at_a_ctrl_c(fleet: Flight) -> None:
 
 @pytest.mark.long
 @pytest.mark.skipif(not PROGRAM, reason="no Chromium on this machine (Debian: chromium)")
-def test_the_screen_and_a_pane_in_a_browser(fleet: Flight, tmp_path: Path) -> None:
+async def test_the_screen_and_a_pane_in_a_browser(fleet: Flight, tmp_path: Path) -> None:
     with served(fleet.cockpit.home) as (_, address):
-        asyncio.run(_visit(fleet, address, tmp_path))
+        await _visit(fleet, address, tmp_path)
 
 
 async def _visit(fleet: Flight, address: str, folder: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import subprocess
@@ -50,7 +49,7 @@ def environment(home: Path, url: str) -> dict[str, str]:
 
 
 @pytest.mark.long
-def test_a_copy_answers_without_tools_and_the_session_stays_as_it_was(own_home: Path) -> None:
+async def test_a_copy_answers_without_tools_and_the_session_stays_as_it_was(own_home: Path) -> None:
     work = (own_home / "work").resolve()
     work.mkdir()
     session = str(uuid.uuid4())
@@ -62,7 +61,7 @@ def test_a_copy_answers_without_tools_and_the_session_stays_as_it_was(own_home: 
         before = {path: path.read_bytes() for path in records}
         order = ForkOrder(session, str(work), "Write it down.", str(BUNDLED), environment=env)
 
-        said = asyncio.run(ask_fork(order, 60.0))
+        said = await ask_fork(order, 60.0)
 
         assert said.text == "# Handoff\n\nThe copy remembers."
         assert said.problem == ""
@@ -76,12 +75,12 @@ def test_a_copy_answers_without_tools_and_the_session_stays_as_it_was(own_home: 
 
 
 @pytest.mark.long
-def test_a_session_that_is_not_there_is_said(own_home: Path) -> None:
+async def test_a_session_that_is_not_there_is_said(own_home: Path) -> None:
     work = (own_home / "work").resolve()
     work.mkdir()
     with ModelServer(answer) as model:
         env = environment(own_home, model.url)
         order = ForkOrder(str(uuid.uuid4()), str(work), "Well?", str(BUNDLED), environment=env)
         with pytest.raises(Failed, match="wrote no document") as refused:
-            asyncio.run(ask_fork(order, 60.0))
+            await ask_fork(order, 60.0)
     assert "No conversation found" in refused.value.detail

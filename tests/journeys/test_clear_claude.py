@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import subprocess
 
 import pytest
@@ -30,8 +29,8 @@ def shown(agent: RealAgent, pane: str) -> str:
     return subprocess.run(capture, check=True, capture_output=True, text=True).stdout
 
 
-def test_the_cost_of_a_session_begins_at_0_after_clear_and_the_job_keeps_both() -> None:
-    async def journey(agent: RealAgent) -> None:
+async def test_the_cost_of_a_session_begins_at_0_after_clear_and_the_job_keeps_both() -> None:
+    with real_agent(lambda _: say("Done.", 60_000), arguments="[]") as agent:
         scratch = agent.flown.scratch
         config, directory = str(scratch.config), str(scratch.repository)
         await agent.flown.client.ask(
@@ -52,6 +51,3 @@ def test_the_cost_of_a_session_begins_at_0_after_clear_and_the_job_keeps_both() 
         before = cleared.chain_cost_usd or 0.0
         assert (second.cost_usd or 0.0) < 1.5 * before  # the model's replies are equal
         assert second.chain_cost_usd == pytest.approx(before + (second.cost_usd or 0.0))
-
-    with real_agent(lambda _: say("Done.", 60_000), arguments="[]") as agent:
-        asyncio.run(journey(agent))

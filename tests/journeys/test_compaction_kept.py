@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -36,19 +35,15 @@ def filled(request: Request, tokens: int) -> Reply:
 
 @pytest.mark.long
 @pytest.mark.parametrize("tokens", [180_000, 100_000], ids=["by itself", "refused by the API"])
-def test_facts_are_on_the_disk_before_it_compacts(tokens: int) -> None:
+async def test_facts_are_on_the_disk_before_it_compacts(tokens: int) -> None:
     with real_agent(lambda request: filled(request, tokens), mode='"prompt"') as agent:
-
-        async def journey() -> None:
-            await agent.start()
-            row = await agent.until(lambda row: row.compactions == 1 and row.state != "working")
-            (kept,) = await agent.events("compaction.kept")
-            (compacted,) = await agent.events("agent.compacted")
-            assert kept.id < compacted.id
-            front, body = front_matter.load(Path(kept.data["document"]).read_text())
-            assert front is not None
-            assert (front.old_session_id, front.tokens) == (row.session_id, tokens + 1_003)
-            assert "seq 1 200" in body
-            assert row.needs is None or row.needs.kind != "failed"
-
-        asyncio.run(journey())
+        await agent.start()
+        row = await agent.until(lambda row: row.compactions == 1 and row.state != "working")
+        (kept,) = await agent.events("compaction.kept")
+        (compacted,) = await agent.events("agent.compacted")
+        assert kept.id < compacted.id
+        front, body = front_matter.load(Path(kept.data["document"]).read_text())
+        assert front is not None
+        assert (front.old_session_id, front.tokens) == (row.session_id, tokens + 1_003)
+        assert "seq 1 200" in body
+        assert row.needs is None or row.needs.kind != "failed"

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.long, pytest.mark.claude, pytest.mark.tmux]
 SECONDS = 120.0
 
 
-def test_the_successor_goes_on_from_what_the_copy_answered() -> None:
+async def test_the_successor_goes_on_from_what_the_copy_answered() -> None:
     with flight(jobs_for(1), keep=False, say=lambda _: None) as flown:
         assert flown.scratch.real, flown.scratch.cli
         config = flown.scratch.config
@@ -33,21 +33,18 @@ def test_the_successor_goes_on_from_what_the_copy_answered() -> None:
                 assert asyncio.get_running_loop().time() < end, (row, await client.events())
                 await asyncio.sleep(0.1)
 
-        async def journey() -> None:
-            await flown.start_agents()
-            row = await swapped()
-            (chain,) = await client.history(row.name)
-            first, second = chain.sessions
-            assert first.document is not None
-            assert first.transcript is not None
-            assert (first.writer, first.outcome) == ("sdk", "done")
-            left = document.read(Path(first.document).read_text())
-            assert "### Completed" in left.sections["Progress"]
-            assert "### Commits of This Session" in left.sections["Verified Facts"]
-            assert (second.id, second.began_with) == (row.session_id, first.document)
-            # The copy is of nobody's chain, and the session that it was made of is as it was.
-            assert Path(first.transcript).is_file()
-            kinds = {each.kind for each in await client.events(limit=2000)}
-            assert "handoff.writer_failed" not in kinds
-
-        asyncio.run(journey())
+        await flown.start_agents()
+        row = await swapped()
+        (chain,) = await client.history(row.name)
+        first, second = chain.sessions
+        assert first.document is not None
+        assert first.transcript is not None
+        assert (first.writer, first.outcome) == ("sdk", "done")
+        left = document.read(Path(first.document).read_text())
+        assert "### Completed" in left.sections["Progress"]
+        assert "### Commits of This Session" in left.sections["Verified Facts"]
+        assert (second.id, second.began_with) == (row.session_id, first.document)
+        # The copy is of nobody's chain, and the session that it was made of is as it was.
+        assert Path(first.transcript).is_file()
+        kinds = {each.kind for each in await client.events(limit=2000)}
+        assert "handoff.writer_failed" not in kinds

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 
 from cockpit.demo.conversation import Reply, Request
@@ -40,16 +38,12 @@ def edits(request: Request) -> str:
     "mode",
     ["default", "plan", "dontAsk", "auto", "acceptEdits"],
 )
-def test_no_dialog_stands_in_the_way_of_the_document(mode: str) -> None:
+async def test_no_dialog_stands_in_the_way_of_the_document(mode: str) -> None:
     with real_agent(answer, permission_mode=f'"{mode}"', mode='"auto"') as agent:
-
-        async def journey() -> None:
-            await agent.start()
-            await agent.until(lambda row: row.handoffs == 1)
-            told = [event.text for event in await agent.events()]
-            # In plan mode the dialog opens, and is answered by the hook at once.
-            assert mode == "plan" or not any("permission" in text for text in told), told
-
-        asyncio.run(journey())
+        await agent.start()
+        await agent.until(lambda row: row.handoffs == 1)
+        told = [event.text for event in await agent.events()]
+        # In plan mode the dialog opens, and is answered by the hook at once.
+        assert mode == "plan" or not any("permission" in text for text in told), told
         (document,) = agent.flown.scratch.documents()
         assert '\nwriter: "agent"\n' in document.read_text()

@@ -56,7 +56,7 @@ async def facts_when(agent: RealAgent, true: Callable[[dict[str, Any]], object])
 
 
 @pytest.mark.long
-def test_answers_refusals_checks_and_failures_of_a_real_session() -> None:
+async def test_answers_refusals_checks_and_failures_of_a_real_session() -> None:
     script = Script(
         call("AskUserQuestion", questions=[DATABASE, PARTS]),
         call("AskUserQuestion", questions=[DATABASE]),
@@ -67,7 +67,7 @@ def test_answers_refusals_checks_and_failures_of_a_real_session() -> None:
         say("Done."),
     )
 
-    async def journey(agent: RealAgent) -> None:
+    with real_agent(script, **SETTINGS) as agent:
         await begun(agent)
         shown = await dialog(agent)
         await answer(agent, shown, 2)
@@ -109,12 +109,9 @@ def test_answers_refusals_checks_and_failures_of_a_real_session() -> None:
         assert failure["error"].startswith("make: ***")
         assert found["constraints"] == [{"turn": 2, "text": "Then always ask before a push."}]
 
-    with real_agent(script, **SETTINGS) as agent:
-        asyncio.run(journey(agent))
-
 
 @pytest.mark.long
-def test_a_plan_that_was_refused_with_a_text_and_then_approved() -> None:
+async def test_a_plan_that_was_refused_with_a_text_and_then_approved() -> None:
     results: list[str] = []
 
     def planned(request: Request) -> Reply:
@@ -136,7 +133,7 @@ def test_a_plan_that_was_refused_with_a_text_and_then_approved() -> None:
         results.append(str(request.messages[-1]))
         return steps[made] if made < len(steps) else say("Done.")
 
-    async def journey(agent: RealAgent) -> None:
+    with real_agent(planned, **SETTINGS | {"permission_mode": '"plan"'}) as agent:
         await begun(agent)
         shown = await dialog(agent)
         assert shown.tool == "ExitPlanMode"
@@ -156,6 +153,3 @@ def test_a_plan_that_was_refused_with_a_text_and_then_approved() -> None:
         assert plan["approved"] is True
         assert plan["text"].endswith("3. Send it to Lena")
         assert plan["file"].endswith(".md")
-
-    with real_agent(planned, **SETTINGS | {"permission_mode": '"plan"'}) as agent:
-        asyncio.run(journey(agent))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 
 import pytest
@@ -41,23 +40,19 @@ def answer(request: Request) -> Reply:
     return steps[made] if made < len(steps) else say("Done.", tokens)
 
 
-def test_what_the_real_cli_repeats_and_breaks_is_told_on_its_row() -> None:
+async def test_what_the_real_cli_repeats_and_breaks_is_told_on_its_row() -> None:
     with real_agent(answer, mode='"auto"') as agent:
-
-        async def journey() -> None:
-            await agent.start()
-            row = await agent.until(lambda row: row.note and "and 2 more" in row.note)
-            assert row.note is not None
-            assert row.note.startswith("this session broke a standing order: Never commit")
-            (chain,) = await agent.flown.client.history(agent.name)
-            (handoff,) = chain.sessions[0].handoffs
-            assert handoff.broken_orders == ["Never commit"]
-            assert handoff.repeats == [
-                "committed again: Watch the server",
-                f"failed again in the same way: `{CHECK}`",
-            ]
-            assert handoff.document_read is True
-            assert handoff.tokens_before is not None
-            assert handoff.first_change_seconds is not None
-
-        asyncio.run(journey())
+        await agent.start()
+        row = await agent.until(lambda row: row.note and "and 2 more" in row.note)
+        assert row.note is not None
+        assert row.note.startswith("this session broke a standing order: Never commit")
+        (chain,) = await agent.flown.client.history(agent.name)
+        (handoff,) = chain.sessions[0].handoffs
+        assert handoff.broken_orders == ["Never commit"]
+        assert handoff.repeats == [
+            "committed again: Watch the server",
+            f"failed again in the same way: `{CHECK}`",
+        ]
+        assert handoff.document_read is True
+        assert handoff.tokens_before is not None
+        assert handoff.first_change_seconds is not None

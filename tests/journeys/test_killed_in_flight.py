@@ -102,13 +102,13 @@ async def seen_through(flown: Flight, say: Callable[[str], None]) -> Status:
 @pytest.mark.long
 @pytest.mark.claude
 @pytest.mark.tmux
-def test_a_supervisor_that_dies_in_every_phase_loses_nothing() -> None:
+async def test_a_supervisor_that_dies_in_every_phase_loses_nothing() -> None:
     told: list[str] = []
     with flight(jobs_for(2), keep=False, say=told.append) as flown:
-        asyncio.run(flown.start_agents())
+        await flown.start_agents()
         killer = Killer(flown, told.append)
         try:
-            status = asyncio.run(seen_through(flown, told.append))
+            status = await seen_through(flown, told.append)
         except CockpitError as error:
             raise AssertionError("\n".join([str(error), *told])) from error
         finally:

@@ -132,18 +132,15 @@ def ssh_of_us() -> list[int]:
     return found
 
 
-def test_rows_events_a_preview_and_ten_questions_are_one_login(screen: Screen) -> None:
-    async def run() -> None:
-        async with shown(screen):
-            for _ in range(10):
-                assert await screen.client.facts("box/api")
-            events, shots = len(screen.model.events), len(screen.shots)
-            await screen.client.ask(Send(name="box/api", text="go on"))
-            await screen.until(lambda: len(screen.model.events) > events)
-            await screen.until(lambda: len(screen.shots) > shots)
-            assert len(ssh_of_us()) == 1
-
-    asyncio.run(run())
+async def test_rows_events_a_preview_and_ten_questions_are_one_login(screen: Screen) -> None:
+    async with shown(screen):
+        for _ in range(10):
+            assert await screen.client.facts("box/api")
+        events, shots = len(screen.model.events), len(screen.shots)
+        await screen.client.ask(Send(name="box/api", text="go on"))
+        await screen.until(lambda: len(screen.model.events) > events)
+        await screen.until(lambda: len(screen.shots) > shots)
+        assert len(ssh_of_us()) == 1
 
     assert screen.logins == 1
     assert ssh_of_us() == []
@@ -197,57 +194,50 @@ def test_a_command_of_several_requests_is_one_login(screen: Screen, sshd: Sshd) 
 
 
 @pytest.mark.long
-def test_a_connection_that_is_cut_heals_by_one_login(screen: Screen, sshd: Sshd) -> None:
-    async def run() -> None:
-        async with shown(screen):
-            before = len(screen.model.events)
-            sshd.end()
-            await screen.until(lambda: not screen.part.connection.live)
-            assert list(screen.model.agents) == ["box/api"]
-            assert screen.model.is_lost("box/api")
-            await screen.until(lambda: "Connection refused" in screen.part.connection.why)
-            sshd.begin()
-            await screen.until(lambda: screen.part.connection.live)
-            assert await screen.client.facts("box/api")
-            ids = [event.id for event in screen.model.events]
-            assert before <= len(ids) == len(set(ids))
-            assert screen.first_lines == [Snapshot, Resumed]
-
-    asyncio.run(run())
+async def test_a_connection_that_is_cut_heals_by_one_login(screen: Screen, sshd: Sshd) -> None:
+    async with shown(screen):
+        before = len(screen.model.events)
+        sshd.end()
+        await screen.until(lambda: not screen.part.connection.live)
+        assert list(screen.model.agents) == ["box/api"]
+        assert screen.model.is_lost("box/api")
+        await screen.until(lambda: "Connection refused" in screen.part.connection.why)
+        sshd.begin()
+        await screen.until(lambda: screen.part.connection.live)
+        assert await screen.client.facts("box/api")
+        ids = [event.id for event in screen.model.events]
+        assert before <= len(ids) == len(set(ids))
+        assert screen.first_lines == [Snapshot, Resumed]
 
     assert screen.logins == 2
 
 
 @pytest.mark.long
-def test_an_ssh_that_is_killed_is_begun_again(screen: Screen) -> None:
-    async def run() -> None:
-        async with shown(screen):
-            (pid,) = ssh_of_us()
-            whys: list[str] = []
-            screen.model.listen(lambda *_: whys.append(screen.part.connection.why))
-            os.kill(pid, signal.SIGKILL)
-            await screen.until(lambda: any("signal 9" in why for why in whys))
-            await screen.until(lambda: screen.part.connection.live)
-            assert pid not in ssh_of_us()
-
-    asyncio.run(run())
+async def test_an_ssh_that_is_killed_is_begun_again(screen: Screen) -> None:
+    async with shown(screen):
+        (pid,) = ssh_of_us()
+        whys: list[str] = []
+        screen.model.listen(lambda *_: whys.append(screen.part.connection.why))
+        os.kill(pid, signal.SIGKILL)
+        await screen.until(lambda: any("signal 9" in why for why in whys))
+        await screen.until(lambda: screen.part.connection.live)
+        assert pid not in ssh_of_us()
 
     assert screen.logins == 2
 
 
 @pytest.mark.long
-def test_an_older_host_works_with_a_login_for_each_request(screen: Screen, sshd: Sshd) -> None:
+async def test_an_older_host_works_with_a_login_for_each_request(
+    screen: Screen, sshd: Sshd
+) -> None:
     program = sshd.folder / "cockpit"
     newer = program.rename(sshd.folder / "newer")
     program.write_text(OLD.format(program=newer))
     program.chmod(0o755)
 
-    async def run() -> None:
-        async with shown(screen):
-            for _ in range(3):
-                assert await screen.client.facts("box/api")
-
-    asyncio.run(run())
+    async with shown(screen):
+        for _ in range(3):
+            assert await screen.client.facts("box/api")
 
     # One that was refused; the rows, the events before them, the preview, three questions.
     assert screen.logins == 7

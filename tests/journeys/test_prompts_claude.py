@@ -70,89 +70,81 @@ def ours_with(agent: RealAgent, text: str) -> list[Path]:
     return found
 
 
-def test_no_process_has_a_prompt_in_its_arguments_and_no_file_of_ours_keeps_its_secret() -> None:
+async def test_no_process_has_a_prompt_in_its_arguments_and_no_file_of_ours_keeps_its_secret() -> (
+    None
+):
     with real_agent(answer) as agent:
+        seen: set[bytes] = set()
+        client, folder = agent.flown.client, agent.flown.scratch.folder
+        others = set(pids()) - {os.getpid(), *carriers(folder)}
 
-        async def journey() -> None:
-            seen: set[bytes] = set()
-            client, folder = agent.flown.client, agent.flown.scratch.folder
-            others = set(pids()) - {os.getpid(), *carriers(folder)}
+        async def look() -> None:
+            while True:
+                seen.update(arguments(folder, others))
+                await asyncio.sleep(0.02)
 
-            async def look() -> None:
-                while True:
-                    seen.update(arguments(folder, others))
-                    await asyncio.sleep(0.02)
+        looking = asyncio.create_task(look())
+        config = str(agent.flown.scratch.config)
+        asked = Start(name=agent.name, config=config, named=True, prompt=PROMPT)
+        await client.ask(asked)
+        row = await agent.until(at_rest)
+        told = next(each for each in agent.model.requests if each.has_tools)
+        assert "CANARY-server" in told.everything
+        assert SECRET in told.everything
+        assert "CANARY-server" in str(row.goal)
+        assert ours_with(agent, SECRET) == []
 
-            looking = asyncio.create_task(look())
-            config = str(agent.flown.scratch.config)
-            asked = Start(name=agent.name, config=config, named=True, prompt=PROMPT)
-            await client.ask(asked)
-            row = await agent.until(at_rest)
-            told = next(each for each in agent.model.requests if each.has_tools)
-            assert "CANARY-server" in told.everything
-            assert SECRET in told.everything
-            assert "CANARY-server" in str(row.goal)
-            assert ours_with(agent, SECRET) == []
+        await client.ask(Handoff(name=agent.name))
+        await agent.until(lambda row: row.handoffs == 1 and row.handoff is None)
+        second = await agent.until(at_rest)
+        assert second.session_number == 2
+        opening = next(
+            each.opening for each in agent.model.requests if each.session_id == second.session_id
+        )
+        assert "You continue a job" in opening
+        assert SECRET not in opening
 
-            await client.ask(Handoff(name=agent.name))
-            await agent.until(lambda row: row.handoffs == 1 and row.handoff is None)
-            second = await agent.until(at_rest)
-            assert second.session_number == 2
-            opening = next(
-                each.opening
-                for each in agent.model.requests
-                if each.session_id == second.session_id
-            )
-            assert "You continue a job" in opening
-            assert SECRET not in opening
+        await client.ask(Stop(name=agent.name))
+        again = Start(
+            name=agent.name,
+            config=config,
+            named=True,
+            resume="last",
+            prompt="Go on with the CANARY-log.",
+        )
+        before = len(agent.model.requests)
+        await client.ask(again)
+        await agent.until(
+            lambda row: at_rest(row) and len(agent.model.requests) > before and row.pid
+        )
+        assert "CANARY-log" in agent.model.requests[-1].everything
+        looking.cancel()
 
-            await client.ask(Stop(name=agent.name))
-            again = Start(
-                name=agent.name,
-                config=config,
-                named=True,
-                resume="last",
-                prompt="Go on with the CANARY-log.",
-            )
-            before = len(agent.model.requests)
-            await client.ask(again)
-            await agent.until(
-                lambda row: at_rest(row) and len(agent.model.requests) > before and row.pid
-            )
-            assert "CANARY-log" in agent.model.requests[-1].everything
-            looking.cancel()
-
-            everything = b"\n".join(seen)
-            assert b"--session-id" in everything
-            assert b"--resume" in everything
-            assert len(set(re.findall(rb"prompt-[0-9a-f]{16}\.md", everything))) >= 3
-            for words in (b"CANARY", SECRET.encode(), b"You continue a job"):
-                assert words not in everything
-
-        asyncio.run(journey())
+        everything = b"\n".join(seen)
+        assert b"--session-id" in everything
+        assert b"--resume" in everything
+        assert len(set(re.findall(rb"prompt-[0-9a-f]{16}\.md", everything))) >= 3
+        for words in (b"CANARY", SECRET.encode(), b"You continue a job"):
+            assert words not in everything
 
 
 @pytest.mark.long
-def test_a_slash_command_as_the_first_prompt_is_run_as_one() -> None:
+async def test_a_slash_command_as_the_first_prompt_is_run_as_one() -> None:
     with real_agent(answer) as agent:
-
-        async def journey() -> None:
-            folder = agent.flown.scratch.repository / ".claude" / "commands"
-            folder.mkdir(parents=True)
-            (folder / "watch.md").write_text("WATCH the server of $ARGUMENTS")
-            config = str(agent.flown.scratch.config)
-            await agent.flown.client.ask(
-                Start(
-                    name=agent.name,
-                    config=config,
-                    named=True,
-                    prompt="/watch staging",
-                    directory=str(agent.flown.scratch.repository),
-                )
+        folder = agent.flown.scratch.repository / ".claude" / "commands"
+        folder.mkdir(parents=True)
+        (folder / "watch.md").write_text("WATCH the server of $ARGUMENTS")
+        config = str(agent.flown.scratch.config)
+        await agent.flown.client.ask(
+            Start(
+                name=agent.name,
+                config=config,
+                named=True,
+                prompt="/watch staging",
+                directory=str(agent.flown.scratch.repository),
             )
-            await agent.until(at_rest)
-            told = next(each for each in agent.model.requests if each.has_tools)
-            assert "WATCH the server of staging" in told.everything
-            assert prompt_files(told.opening) == []
-
-        asyncio.run(journey())
+        )
+        await agent.until(at_rest)
+        told = next(each for each in agent.model.requests if each.has_tools)
+        assert "WATCH the server of staging" in told.everything
+        assert prompt_files(told.opening) == []

@@ -34,7 +34,7 @@ PROMPTS = (
 
 
 @pytest.mark.long
-def test_what_is_sent_arrives_as_it_was_and_is_confirmed() -> None:
+async def test_what_is_sent_arrives_as_it_was_and_is_confirmed() -> None:
     assert len(LINES.encode()) > 10_000
     with (
         flight(jobs_for(1), keep=False, say=lambda _: None) as flown,
@@ -55,17 +55,14 @@ def test_what_is_sent_arrives_as_it_was_and_is_confirmed() -> None:
                 assert asyncio.get_running_loop().time() < end, told
                 await asyncio.sleep(0.1)
 
-        async def journey() -> None:
-            await flown.start_agents()
-            for prompt in PROMPTS:
-                agent = await until(lambda row: row.state in {"idle", "done"} and row.transcript)
-                done = await client.ask(Send(name=agent.name, text=prompt))
-                assert "accepted the prompt" in done.message
-                times = partial(arrived, prompt, Path(str(agent.transcript)))
-                await until(lambda _, times=times: times())  # type: ignore[misc]
-                assert times() == 1
-
-        asyncio.run(journey())
+        await flown.start_agents()
+        for prompt in PROMPTS:
+            agent = await until(lambda row: row.state in {"idle", "done"} and row.transcript)
+            done = await client.ask(Send(name=agent.name, text=prompt))
+            assert "accepted the prompt" in done.message
+            times = partial(arrived, prompt, Path(str(agent.transcript)))
+            await until(lambda _, times=times: times())  # type: ignore[misc]
+            assert times() == 1
         assert not list(flown.scratch.repository.rglob("[xyz]"))
 
 

@@ -19,7 +19,7 @@ SECONDS = 300.0
 """For one step; a whole handoff of the real CLI takes three minutes on a busy machine."""
 
 
-def test_the_real_cli_is_taken_back_and_goes_on_where_it_was() -> None:
+async def test_the_real_cli_is_taken_back_and_goes_on_where_it_was() -> None:
     with flight(jobs_for(1), keep=False, say=lambda _: None) as flown:
         assert flown.scratch.real, flown.scratch.cli
         client = flown.client
@@ -35,30 +35,27 @@ def test_the_real_cli_is_taken_back_and_goes_on_where_it_was() -> None:
                 await asyncio.sleep(0.1)
             return found
 
-        async def journey() -> None:
-            await flown.start_agents()
-            first = await until(lambda row: row.session_number == 1 and row.pid)
-            await until(lambda row: row.handoffs == 1 and row.handoff is None)
-            second = await until(lambda row: row.state in {"idle", "done"})
+        await flown.start_agents()
+        first = await until(lambda row: row.session_number == 1 and row.pid)
+        await until(lambda row: row.handoffs == 1 and row.handoff is None)
+        second = await until(lambda row: row.state in {"idle", "done"})
 
-            done = await client.ask(Undo(name=first.name))
-            assert "back in session 1" in done.message
-            back = await until(lambda row: row.state in {"idle", "done"})
-            assert (back.session_id, back.session_number) == (first.session_id, 1)
-            assert (back.pane, back.handoffs) == (first.pane, 1)
-            assert not Path(f"/proc/{second.pid}").exists()
-            assert back.context.tokens
-            (chain,) = await client.history(first.name)
-            states = [each.state for each in chain.sessions]
-            assert states == ["live", "undone"]
+        done = await client.ask(Undo(name=first.name))
+        assert "back in session 1" in done.message
+        back = await until(lambda row: row.state in {"idle", "done"})
+        assert (back.session_id, back.session_number) == (first.session_id, 1)
+        assert (back.pane, back.handoffs) == (first.pane, 1)
+        assert not Path(f"/proc/{second.pid}").exists()
+        assert back.context.tokens
+        (chain,) = await client.history(first.name)
+        states = [each.state for each in chain.sessions]
+        assert states == ["live", "undone"]
 
-            assert back.transcript is not None
-            before = replies(Path(back.transcript))
-            await client.ask(Send(name=first.name, text="What did you do last?"))
-            await until(lambda row: replies(Path(str(row.transcript))) > before)
-            assert (await row()).session_id == first.session_id
-
-        asyncio.run(journey())
+        assert back.transcript is not None
+        before = replies(Path(back.transcript))
+        await client.ask(Send(name=first.name, text="What did you do last?"))
+        await until(lambda row: replies(Path(str(row.transcript))) > before)
+        assert (await row()).session_id == first.session_id
 
 
 def replies(transcript: Path) -> int:

@@ -3,7 +3,6 @@ it is."""
 
 from __future__ import annotations
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -34,7 +33,7 @@ def conversation(screen: str) -> str:
     return "\n".join([*lines[: above - 1], *lines[above : below + 1]]).rstrip()
 
 
-def test_a_bare_session_is_watched_and_a_copy_writes_its_document() -> None:
+async def test_a_bare_session_is_watched_and_a_copy_writes_its_document() -> None:
     copied: list[Request] = []
 
     def answer(request: Request) -> Reply:
@@ -52,44 +51,41 @@ def test_a_bare_session_is_watched_and_a_copy_writes_its_document() -> None:
             events = [json.loads(line) for line in lines if line.strip()]
             return [each for each in events if each["kind"] == "elsewhere.crossed"]
 
-        async def journey() -> None:
-            place = flown.scratch.repository
-            await bare.start()
-            await bare.until(lambda: [row for row in bare.listed() if row.context.tokens])
-            (found,) = bare.listed()
-            short = found.session_id[:8]
-            await bare.adopt(short, "--watch")
-            assert bare.listed()[0].watched
-            await bare.until(lambda: [row.status for row in bare.listed()] == ["idle"])
-            bare.tmux("send-keys", "-l", "And WORD-two?")
-            await bare.until(lambda: "And WORD-two?" in bare.screen())
-            bare.tmux("send-keys", "Enter")
-            await bare.until(crossings)
-            (told,) = crossings()
-            assert told["data"]["session"] == found.session_id
-            assert told["data"]["tokens"] >= TOKENS["WORD-two"]
+        place = flown.scratch.repository
+        await bare.start()
+        await bare.until(lambda: [row for row in bare.listed() if row.context.tokens])
+        (found,) = bare.listed()
+        short = found.session_id[:8]
+        await bare.adopt(short, "--watch")
+        assert bare.listed()[0].watched
+        await bare.until(lambda: [row.status for row in bare.listed()] == ["idle"])
+        bare.tmux("send-keys", "-l", "And WORD-two?")
+        await bare.until(lambda: "And WORD-two?" in bare.screen())
+        bare.tmux("send-keys", "Enter")
+        await bare.until(crossings)
+        (told,) = crossings()
+        assert told["data"]["session"] == found.session_id
+        assert told["data"]["tokens"] >= TOKENS["WORD-two"]
 
-            await bare.until(lambda: [row.status for row in bare.listed()] == ["idle"])
-            shown = conversation(bare.screen())
-            record = Path(str(found.transcript)).read_bytes()
-            await bare.adopt(short, "--document")
-            (path,) = (place / ".cockpit" / "handoffs").glob("handoff-*.md")
-            left = document.read(path.read_text())
-            assert left.goal == "Keep WORD-one."
-            assert left.front is not None
-            assert (left.front.old_session_id, left.front.writer) == (found.session_id, "sdk")
-            assert "Start the server again" in left.sections["Next Steps"]
-            (asked,) = copied
-            assert "WORD-two" in json.dumps(asked.messages)
-            assert not asked.has_tools
+        await bare.until(lambda: [row.status for row in bare.listed()] == ["idle"])
+        shown = conversation(bare.screen())
+        record = Path(str(found.transcript)).read_bytes()
+        await bare.adopt(short, "--document")
+        (path,) = (place / ".cockpit" / "handoffs").glob("handoff-*.md")
+        left = document.read(path.read_text())
+        assert left.goal == "Keep WORD-one."
+        assert left.front is not None
+        assert (left.front.old_session_id, left.front.writer) == (found.session_id, "sdk")
+        assert "Start the server again" in left.sections["Next Steps"]
+        (asked,) = copied
+        assert "WORD-two" in json.dumps(asked.messages)
+        assert not asked.has_tools
 
-            # The session is as it was, and its user's terminal too.
-            assert Path(str(found.transcript)).read_bytes() == record
-            assert conversation(bare.screen()) == shown
-            assert [(row.pid, row.session_id) for row in bare.listed()] == [
-                (found.pid, found.session_id)
-            ]
-            await bare.adopt(short, "--unwatch")
-            assert not bare.listed()[0].watched
-
-        asyncio.run(journey())
+        # The session is as it was, and its user's terminal too.
+        assert Path(str(found.transcript)).read_bytes() == record
+        assert conversation(bare.screen()) == shown
+        assert [(row.pid, row.session_id) for row in bare.listed()] == [
+            (found.pid, found.session_id)
+        ]
+        await bare.adopt(short, "--unwatch")
+        assert not bare.listed()[0].watched
