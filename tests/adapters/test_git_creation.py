@@ -70,7 +70,7 @@ async def test_a_lock_of_the_killed_git_is_said(repository: Path, own_home: Path
     folder = await unfinished(repository, tree)
     (folder / "index.lock").touch()
 
-    with pytest.raises(Failed, match="index.lock"):
+    with pytest.raises(Failed, match=r"index\.lock"):
         await Git().ensure(repository, tree, "agent/api", "")
 
     (folder / "index.lock").unlink()

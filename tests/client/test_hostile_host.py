@@ -259,14 +259,14 @@ async def test_a_drip_is_cut(hostile: Any, monkeypatch: pytest.MonkeyPatch) -> N
 
     with pytest.raises(Failed) as caught:
         await anext(aiter(client.watch()))
-    assert "It sent no complete message in" in caught.value.detail
+    assert "The host sent no complete message in" in caught.value.detail
 
 
 async def test_an_endless_body_is_cut(hostile: Any) -> None:
     program = "say(STREAM)\nwhile True: chunk(b' ' * 60000)"
     with pytest.raises(Failed) as caught:
         await HttpClient(hostile(program), "gpu1").status()
-    assert caught.value.detail == "Its response has more than 16 MB."
+    assert caught.value.detail == "The response has more than 16 MB."
     assert "cockpit doctor --host gpu1" in caught.value.hint
 
 

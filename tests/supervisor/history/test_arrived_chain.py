@@ -109,7 +109,7 @@ async def test_times_that_are_not_told_stay_unknown(parts: Dependencies) -> None
 async def test_a_handoff_without_a_time_is_refused(parts: Dependencies) -> None:
     chain = told()
     chain.sessions[0].handoffs[0] = HistoryHandoff(id="h1", created="yesterday")
-    with pytest.raises(BadUsage, match="cannot be joined"):
+    with pytest.raises(BadUsage, match="Cannot add the history"):
         await arrive(parts, chain)
     assert parts.store.jobs() == []
 
@@ -131,7 +131,7 @@ async def test_the_history_of_another_agent_is_not_changed(
 ) -> None:
     others(parts)
     before = parts.store.jobs(), parts.store.session("s1")
-    with pytest.raises(BadUsage, match="cannot be joined") as refused:
+    with pytest.raises(BadUsage, match="Cannot add the history") as refused:
         await arrive(parts, told())
     assert "web" in refused.value.detail
     assert "--name web" in refused.value.hint
@@ -149,7 +149,7 @@ async def test_the_history_of_another_agent_is_not_changed(
     ],
 )
 async def test_an_invalid_chain_is_refused(parts: Dependencies, change: dict[str, Any]) -> None:
-    with pytest.raises(BadUsage, match="cannot be joined"):
+    with pytest.raises(BadUsage, match="Cannot add the history"):
         await arrive(parts, told().model_copy(update=change))
     assert parts.store.jobs() == []
 
@@ -158,7 +158,7 @@ async def test_a_handoff_that_ended_another_session_is_refused(parts: Dependenci
     await arrive(parts, told())
     forged = told()
     forged.sessions[1].handoffs.append(HistoryHandoff(id="h1"))
-    with pytest.raises(BadUsage, match="cannot be joined"):
+    with pytest.raises(BadUsage, match="Cannot add the history"):
         await arrive(parts, forged)
 
 
