@@ -80,15 +80,15 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Tests that start real programs are the slow ones: as many workers as there are cores begin
-    with some of them.
+    """Tests that start real programs are the slow ones: one worker more than there are cores
+    begins with some of them, because they wait more than they compute.
     """
     if worker := getattr(config, "workerinput", None):
         workers = worker["workercount"]
         items[:] = slow_first(
             items,
             workers,
-            min(workers, os.cpu_count() or 1),
+            min(workers, (os.cpu_count() or 1) + 1),
             lambda test: any(map(test.get_closest_marker, ("tmux", "claude"))),
         )
 

@@ -52,9 +52,9 @@ and ends with the session's process.
 
 \b
 With --document a copy of the session writes the document into the handoff
-folder of the session's directory. The copy has no tools, runs no hooks or
-servers of the repository, and costs one request with the whole context. The
-session keeps running.
+folder of the session's directory. The copy has no tools, runs no hooks and
+no MCP servers of the repository, and costs one request with the whole context.
+The session keeps running.
 
 \b
 The reopened session gets the environment and options that cockpit gives its agents, not those

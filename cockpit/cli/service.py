@@ -54,8 +54,9 @@ Examples:
 def install(dry_run: bool) -> int:
     """Write the service file and enable it.
 
-    The file contains the path of this Python, PATH and cockpit's folders, and no credentials. A
-    running supervisor keeps running; from your next login on, the service starts the supervisor.
+    The service starts the supervisor at every login, and now if none is running. A running
+    supervisor keeps running. The file contains the path of this Python, PATH and cockpit's folders,
+    and no credentials.
     """
     from cockpit.adapters.service.commands import run_all
     from cockpit.cli.agent_guard import refuse_inside_agent

@@ -25,7 +25,7 @@ Examples:
 
 \b
 cockpit creates a worktree when it starts an agent with strategy = "git_worktree" (or with
-`start --worktree`). The worktree stays across handoffs; only this command removes it.
+`start --worktree`). The worktree stays across handoffs, until you remove it.
 If a removal is refused, the message lists each reason and what to do about it.""",
 )
 @with_common_options

@@ -74,7 +74,7 @@ class CockpitSettings(Section):
 
 
 class ElsewhereSettings(Section):
-    """Sessions of Claude Code that cockpit did not start."""
+    """Sessions that cockpit did not start, of any supported CLI."""
 
     show: bool = Field(
         default=True,

@@ -61,5 +61,5 @@ class Reactions:
         await self.supplements.consider(agent)
         if agent.handoff is not None:
             await self.engine.look(agent)
-        agent.troubles.failed.pop("handoff", None)
+        agent.troubles.succeed("handoff")
         await self.triggers.consider(agent)

@@ -131,4 +131,4 @@ def _isolated(agent: Agent) -> Iterator[None]:
         raise
     except Exception as bug:  # noqa: BLE001 - one agent must not stop the start
         _log.exception("restoring %s failed", agent.name)
-        agent.troubles.failed["restore"] = f"restoring the agent failed: {bug!r}; see the log"
+        agent.troubles.fail("restore", f"restoring the agent failed: {bug!r}; see the log")

@@ -45,8 +45,8 @@ class Start(Verb):
     force: bool = False
     """Reopen a session although its job was moved to another machine."""
     apart: bool = False
-    """Read only this agent from `config`. The other settings of the supervisor stay as they are,
-    and the supervisor does not read `config` again."""
+    """Read only this agent, and the custom runtimes, from `config`. No other agent or setting
+    changes, and the supervisor does not read `config` again."""
 
 
 class Resume(Verb):

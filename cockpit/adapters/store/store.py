@@ -51,7 +51,8 @@ class Store(Database):
     def rename_agent(self, old: AgentName, new: AgentName) -> None:
         """Rename an agent, in its row and in all its records.
 
-        The new name must be free. Records of an earlier agent of the new name are kept.
+        The new name must be free. Records of an earlier agent of the new name are kept, except its
+        stored dialog.
         """
         with self.transaction():
             self.run("delete from dialogs where agent = ?", new)

@@ -156,7 +156,7 @@ class Moving:
 
 @dataclass(frozen=True, slots=True)
 class Stopping:
-    """The point of no return: the old process is being ended, until its end is verified."""
+    """The old process is being ended. Lasts until its end is verified; cannot be cancelled."""
 
     document: Document
 

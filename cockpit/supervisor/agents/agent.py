@@ -11,6 +11,7 @@ from dataclasses import field, replace
 from enum import StrEnum
 from pathlib import Path
 
+from cockpit.adapters.store.store import Store
 from cockpit.adapters.transcripts.tail import Tail
 from cockpit.config.schema import AgentSettings, ContextSettings
 from cockpit.config.thresholds import thresholds
@@ -20,7 +21,7 @@ from cockpit.core.compaction_point import PointSource, compaction_point
 from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.gauge import Gauge
 from cockpit.core.handoff.states import Handoff
-from cockpit.core.ids import AgentName, SessionId
+from cockpit.core.ids import AgentName, JobId, SessionId
 from cockpit.core.reading import Confidence
 from cockpit.core.session import (
     SessionEvent,
@@ -205,7 +206,7 @@ class Agent:
         self.session_state.opened_at = opened_at
         self.session_state.compaction_rule = self.runtime.compaction_rule(self.environment)
         self.exit = None
-        self.troubles.failed.clear()
+        self.troubles.begin_session()
         self.progress.forget_decision()
         self.marked_done_at = None
 
@@ -363,16 +364,29 @@ class Agent:
         record = self.record
         return Path(record.folder or record.worktree or record.directory)
 
-    def set_directory(self, directory: str) -> AgentRecord:
-        """Change the configured directory, as `change`.
+    def with_directory(self, directory: str) -> AgentRecord:
+        """Return the agent's record with another configured directory.
 
         An existing worktree's folder for another directory is unknown until the next job begins:
         until then it is the worktree itself.
         """
         folder = self.record.folder if directory == self.record.directory else None
-        return self.change(directory=directory, folder=folder)
+        return replace(self.record, directory=directory, folder=folder)
+
+    def read_chain(self, store: Store, job: JobId | None) -> None:
+        """Read the sessions of a job; none for None."""
+        self.chain = store.chain(job) if job is not None else []
+
+    def save(self, store: Store, record: AgentRecord) -> None:
+        """Save the record, then set it in memory. Raises `Hindered`, and then changes nothing."""
+        store.save_agent(record)
+        self.record = record
 
     def change(self, **changes: object) -> AgentRecord:
-        """Change fields of the agent's record in memory and return the record; does not save it."""
+        """Change fields of the agent's record in memory and return the record; does not save it.
+
+        For what the row must say even if the disk is full, and for what has happened already, such
+        as the end of a process. For a decision, use `save`.
+        """
         self.record = replace(self.record, **changes)  # type: ignore[arg-type]
         return self.record

@@ -14,7 +14,10 @@ class CompactionPoints:
         self._store = store
 
     def consider(self, agent: Agent) -> None:
-        """Store the session's new token counts, and load those of other sessions. Idempotent."""
+        """Store the token counts at which the session compacted, or passed the expected point.
+
+        Loads the stored counts when the model, version, window or settings change. Idempotent.
+        """
         session_state, key = agent.session_state, key_of(agent)
         if key is None:
             return

@@ -226,7 +226,8 @@ class Fleet:
             agent.set_context(settings.context)
             written = self._plain(agent.settings)
             where = str(file) if file else agent.record.config_file
-            self._dependencies.store.save_agent(agent.change(settings=written, config_file=where))
+            record = replace(agent.record, settings=written, config_file=where)
+            agent.save(self._dependencies.store, record)
             return agent
         record = AgentRecord(
             name=name,
@@ -239,13 +240,16 @@ class Fleet:
             return self._add(record, settings)
         # Create the runtime first: if that raises, the agent must be unchanged.
         runtime = self._dependencies.runtimes(settings.runtime)
+        is_new = agent.record.session is None
+        known = agent.with_directory(record.directory) if is_new else agent.record
+        self._keep_files(agent.name, settings)
+        agent.save(
+            self._dependencies.store,
+            replace(known, settings=record.settings, config_file=record.config_file),
+        )
         agent.settings = settings
         if agent.session is None or agent.session.runtime in ("", runtime.name):
             agent.runtime = runtime
-        agent.change(settings=self._plain(settings), config_file=record.config_file)
-        if agent.record.session is None:
-            agent.set_directory(record.directory)
-        self._save(agent)
         return agent
 
     def _plain(self, settings: AgentSettings) -> dict[str, Any]:
@@ -373,7 +377,7 @@ class Fleet:
         agent.job = store.job(agent.record.job) if agent.record.job else None
         agent.session = store.session(agent.record.session) if agent.record.session else None
         agent.runtime = runtime_of(self._dependencies.runtimes, agent, agent.session)
-        agent.chain = store.chain(agent.job.id) if agent.job else []
+        agent.read_chain(store, agent.job.id if agent.job else None)
         handoffs = store.handoffs(agent.job.id) if agent.job else []
         for handoff in handoffs:
             if cost := handoff.details.writer_cost_usd:

@@ -31,3 +31,17 @@ class Troubles:
     """Whether a stop by the user could not be saved yet. Written by `sessions/stop.py`."""
     hooks: dict[str, str] = field(default_factory=dict)
     """For each hook or message delivery, the last error; removed after a success."""
+
+    def fail(self, part: str, message: str) -> bool:
+        """Set why a part of the supervisor's work failed; return whether the message is new."""
+        is_new = self.failed.get(part) != message
+        self.failed[part] = message
+        return is_new
+
+    def succeed(self, part: str) -> bool:
+        """Remove the message of a part; return whether there was one."""
+        return self.failed.pop(part, None) is not None
+
+    def begin_session(self) -> None:
+        """Remove the messages about the previous session. Idempotent."""
+        self.failed.clear()

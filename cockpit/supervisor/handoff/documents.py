@@ -252,7 +252,8 @@ class DocumentBuilder:
         facts = await self._dependencies.worktrees.facts(agent.directory, since_commit=since)
         if facts.root is not None and facts.branch != agent.record.branch:
             # The branch was switched: row, document and continuation must have the same branch.
-            self._dependencies.store.save_agent(agent.change(branch=facts.branch))
+            record = replace(agent.record, branch=facts.branch)
+            agent.save(self._dependencies.store, record)
         asked = {*(claims or ()), *(made.hash for made in self.facts(agent).commits)}
         return await view_of_git(self._dependencies.worktrees, agent.directory, facts, asked)
 

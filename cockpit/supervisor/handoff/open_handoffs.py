@@ -68,5 +68,5 @@ class OpenHandoffs:
         try:
             await self._engine.resume(agent)
         except (CockpitError, OSError) as refused:
-            agent.troubles.failed["handoff"] = str(refused)
+            agent.troubles.fail("handoff", str(refused))
             self._changed(agent)

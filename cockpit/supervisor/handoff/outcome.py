@@ -70,7 +70,7 @@ class Outcomes:
         if done and unrecorded and agent.exit is not None and not agent.alive:
             # The new session ended before it was confirmed.
             self._sessions.record_exit(agent, agent.exit)
-        agent.chain = self._dependencies.store.chain(closed.job)
+        agent.read_chain(self._dependencies.store, closed.job)
 
     def _mark_failed_starts(self, handoff: Handoff, confirmed: SessionId | None) -> None:
         for successor in handoff.plan.successors:

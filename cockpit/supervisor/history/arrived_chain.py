@@ -80,7 +80,7 @@ def confirm_arrival(dependencies: Dependencies, agent: Agent, handoff: str) -> N
         store.save_handoff(replace(done, new_session=session.id))
         store.save_session(replace(old, state="handed_off", ended=now))
     agent.handoffs += 1
-    agent.chain = store.chain(session.job)
+    agent.read_chain(store, session.job)
 
 
 class _Arrived:

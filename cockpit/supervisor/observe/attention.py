@@ -47,7 +47,7 @@ class Attention:
             for agent in self._agents():
                 try:
                     self.look(agent)
-                    agent.troubles.failed.pop("needs", None)
+                    agent.troubles.succeed("needs")
                 except Hindered:
                     continue  # a disk error: checked again
                 except Exception as bug:  # noqa: BLE001 - the other agents must be checked
@@ -56,11 +56,8 @@ class Attention:
 
     def _show_bug(self, agent: Agent, bug: Exception) -> None:
         trouble = f"checking whether the agent needs you failed: {bug!r}; see the log"
-        if (
-            agent.troubles.failed.get("needs") != trouble
-        ):  # logging this twice a second would fill the log
+        if agent.troubles.fail("needs", trouble):  # logging this twice a second would fill the log
             _log.error("checking whether %s needs the user failed", agent.name, exc_info=bug)
-            agent.troubles.failed["needs"] = trouble
 
     def look(self, agent: Agent) -> None:
         """Record whether this agent needs the user, or is done, if that is new. Idempotent."""

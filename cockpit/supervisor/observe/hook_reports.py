@@ -73,10 +73,10 @@ class HookReports:
         """Process a report; an error is shown on the screen, and the next report is processed."""
         try:
             touched = self._process(agent, signal)
-            agent.troubles.failed.pop("hooks", None)
+            agent.troubles.succeed("hooks")
             return touched
         except CockpitError as refused:
-            agent.troubles.failed["hooks"] = str(refused)
+            agent.troubles.fail("hooks", str(refused))
         except Exception as bug:  # noqa: BLE001 - the reports of other agents wait behind this one
             show_bug(agent, "hooks", bug)
         return True

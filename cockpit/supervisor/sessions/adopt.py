@@ -171,11 +171,13 @@ def _save_session(
 ) -> None:
     """Store a session for a process that is already running, and set it on the agent."""
     session = replace(session, transcript=str(transcript) if transcript else None)
+    record = replace(agent.record, job=session.job, session=session.id)
     with dependencies.store.transaction():
         dependencies.store.save_session(session)
-        dependencies.store.save_agent(agent.change(job=session.job, session=session.id))
+        dependencies.store.save_agent(record)
+    agent.record = record
     agent.job, agent.session = dependencies.store.job(session.job), session
-    agent.chain = dependencies.store.chain(session.job)
+    agent.read_chain(dependencies.store, session.job)
     agent.handoffs = sum(
         handoff.outcome == Outcome.DONE.value
         for handoff in dependencies.store.handoffs(session.job)

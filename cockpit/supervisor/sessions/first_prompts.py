@@ -117,14 +117,13 @@ class FirstPrompts:
         )
 
     def _tell(self, agent: Agent, message: str) -> None:
-        if agent.troubles.failed.get(KEY) != message:
-            agent.troubles.failed[KEY] = message
+        if agent.troubles.fail(KEY, message):
             self._changed(agent)
 
     def _finish(self, agent: Agent, run: str) -> None:
         self._done.add(run)
         self._waiting.pop(run, None)
-        if agent.troubles.failed.pop(KEY, None):
+        if agent.troubles.succeed(KEY):
             self._changed(agent)
 
 

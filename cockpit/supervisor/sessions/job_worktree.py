@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from cockpit.config.project import folder_in_worktree
@@ -31,9 +32,8 @@ class JobWorktree:
         worktrees = self._dependencies.worktrees
         place = await find_place(worktrees, agent.settings, job)
         if place is None:
-            self._dependencies.store.save_agent(
-                agent.change(worktree=None, branch=None, folder=None)
-            )
+            record = replace(agent.record, worktree=None, branch=None, folder=None)
+            agent.save(self._dependencies.store, record)
             return None
         await self._neighbours.refuse_nesting(agent, place.root)
         made = await worktrees.ensure(
@@ -42,13 +42,14 @@ class JobWorktree:
         if place.folder.is_relative_to(place.root):
             inner = place.folder.relative_to(place.root)
             await worktrees.keep_out(place.root, exclusion(inner.parts))
-        self._dependencies.store.save_agent(
-            agent.change(
-                worktree=str(made.directory),
-                branch=made.branch,
-                folder=str(folder_in_worktree(made.directory, Path(agent.record.directory))),
-            )
+        folder = folder_in_worktree(made.directory, Path(agent.record.directory))
+        record = replace(
+            agent.record,
+            worktree=str(made.directory),
+            branch=made.branch,
+            folder=str(folder),
         )
+        agent.save(self._dependencies.store, record)
         wanted = agent.settings.worktree
         if made.created and not (wanted.setup or wanted.copy_files):
             await worktrees.set_ready(made.directory)

@@ -285,7 +285,7 @@ class Sessions:
         agent.process = None
         self._dependencies.prompts.forget(agent.record.run)
         agent.record, agent.session = record, session
-        agent.chain = self._dependencies.store.chain(session.job)
+        agent.read_chain(self._dependencies.store, session.job)
 
     async def _open_pane(self, agent: Agent, launch: Launch) -> Pane:
         if agent.record.pane is not None:

@@ -51,11 +51,11 @@ class Repair:
                 await self._follow_process(agent)
             except (CockpitError, OSError) as refused:
                 _log.warning("%s could not be reconciled: %s", agent.name, refused)
-                agent.troubles.failed["repair"] = str(refused)
+                agent.troubles.fail("repair", str(refused))
             except Exception as bug:  # noqa: BLE001 - one agent must not stop the start
                 _log.exception("%s could not be reconciled", agent.name)
-                agent.troubles.failed["repair"] = (
-                    f"restoring {agent.name} failed: {bug!r}; see the log"
+                agent.troubles.fail(
+                    "repair", f"restoring {agent.name} failed: {bug!r}; see the log"
                 )
         self._close_sessions()
 
@@ -130,7 +130,7 @@ class Repair:
             if agent is not None:
                 if agent.session is not None and agent.session.id == session.id:
                     agent.session = closed
-                agent.chain = store.chain(agent.job.id) if agent.job else []
+                agent.read_chain(store, agent.job.id if agent.job else None)
 
 
 def _is_open(agent: Agent) -> bool:

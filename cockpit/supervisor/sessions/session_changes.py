@@ -36,7 +36,7 @@ class SessionChanges:
         named = str(transcript) if transcript else agent.session.transcript
         agent.session = replace(agent.session, cli_id=ident, transcript=named)
         self._dependencies.store.save_session(agent.session)
-        agent.chain = self._dependencies.store.chain(agent.session.job)
+        agent.read_chain(self._dependencies.store, agent.session.job)
         if transcript is not None:
             agent.begin_transcript(Tail(transcript, agent.runtime.parse))
             self._sessions.transcript_begins()
@@ -74,13 +74,14 @@ class SessionChanges:
         if transcript is None and not agent.runtime.capabilities.chooses_ids:
             transcript = agent.runtime.transcript(self._sessions.orders.of(agent, new, None))
             new = replace(new, transcript=str(transcript) if transcript else None)
-        agent.session = new
+        record = replace(agent.record, session=new.id)
         with self._dependencies.store.transaction():
             self._dependencies.store.save_session(new)
-            self._dependencies.store.save_agent(agent.change(session=new.id))
+            self._dependencies.store.save_agent(record)
+        agent.record, agent.session = record, new
         agent.troubles.shared = _shared(agent, known)
         self._sessions.save_start_time(new)
-        agent.chain = self._dependencies.store.chain(new.job)
+        agent.read_chain(self._dependencies.store, new.job)
         agent.begin_session(self._sessions.tail(agent, transcript))
         self._sessions.transcript_begins()
         agent.session_state.before = facts if source == "clear" else None

@@ -71,7 +71,7 @@ class Starter:
         """
         settings, file = self.settings.combined(name, asked, in_place=in_place, loaded=loaded)
         agent = self._fleet.take_up(settings, file)
-        self._dependencies.store.save_agent(agent.set_directory(str(settings.directory)))
+        agent.save(self._dependencies.store, agent.with_directory(str(settings.directory)))
         return agent
 
     async def check_program(self, settings: AgentSettings) -> None:
@@ -149,9 +149,8 @@ class Starter:
             self._dependencies.store.add_job(job)
         if agent.record.job != job.id:
             self._dependencies.prompts.forget(agent.record.job)
-        self._dependencies.store.save_agent(
-            agent.change(job=job.id, branch=facts.branch, gave_up=None)
-        )
+        record = replace(agent.record, job=job.id, branch=facts.branch, gave_up=None)
+        agent.save(self._dependencies.store, record)
         agent.job, agent.handoffs = job, self._reopening.count_handoffs(job.id)
         agent.progress.acknowledge()
         agent.troubles.dialog = None

@@ -170,7 +170,7 @@ class Undo:
         store = self._dependencies.store
         with store.transaction():
             store.save_session(replace(undone, state="undone", ended=now))
-            agent.chain = store.chain(before.job)
+            agent.read_chain(store, before.job)
             store.save_agent(
                 agent.change(
                     note=f"back in session {before.number}: session {undone.number} was undone"

@@ -32,7 +32,7 @@ SECTIONS = (
     Section("diff", "diff"),
     Section("events", "events"),
 )
-"""The sections in the order of their keys; the action of each is `agent.<key>`."""
+"""The sections in the order of their number keys. A section's action is `agent.` and its `key`."""
 
 BAR = 20
 MOST_LIMITS = 20

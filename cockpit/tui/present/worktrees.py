@@ -144,7 +144,7 @@ def way_to_remove(tree: WorktreeStatus, width: int, keys: Keys, home: str) -> li
             parts.append(f"  (or {keys.stop} on the row of {safe_line(tree.agent, 32)})")
     if saved:
         then = "then " if first else ""
-        parts.append(f"{then}{keys.save} saves this in git and removes it:")
+        parts.append(f"{then}{keys.save} saves the following in git, then removes the worktree:")
         parts += [f"· {safe_line(obstacle.why, 300)}" for obstacle in saved]
     return [(text, "muted") for text in parts]
 

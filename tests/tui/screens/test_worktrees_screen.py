@@ -69,7 +69,8 @@ async def test_work_that_can_be_saved_names_the_key_that_saves_it(fly: Fly) -> N
     async with fly(client) as flight:
         await flight.press("W")
         await flight.reads(
-            "X saves this in git and removes it:", "· 3 commits not pushed or merged"
+            "X saves the following in git, then removes the worktree:",
+            "· 3 commits not pushed or merged",
         )
         assert "--salvage" not in flight.text()
         assert "to remove it, first:" not in flight.text()

@@ -93,5 +93,5 @@ class DownHandler:
                 "See which agents: cockpit status. Then try again: cockpit down --agents",
             )
         if any(ended):
-            return ". cockpit could not save the stops: the disk is not writable"
+            return ". cockpit could not save that the agents were stopped: the disk is not writable"
         return ""

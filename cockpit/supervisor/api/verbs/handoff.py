@@ -107,11 +107,14 @@ class HandoffHandler:
         if target is not None and agent.handoff is not None:
             await self._engine.retarget(agent, target)  # raises with the next step
         if asked.now and agent.handoff is not None and is_revocable(agent.handoff):
-            message = f"Handing off {agent.name} without waiting" + interruption_clause(
-                agent, at_once=True
-            )
             if isinstance(agent.handoff.state, Reviewing):
-                message += f"; waiting for your review: cockpit approve {agent.name}"
+                message = (
+                    f"The handoff of {agent.name} will not wait for the end of the turn. Approve "
+                    f"its document first: cockpit approve {agent.name}"
+                )
+            else:
+                clause = interruption_clause(agent, at_once=True)
+                message = f"Handing off {agent.name} without waiting{clause}"
             await self._engine.apply(agent, Hurried(now))
             await self._engine.look(agent)
             return Done(message=message, name=agent.name)

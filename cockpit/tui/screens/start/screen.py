@@ -72,7 +72,7 @@ class StartScreen(Form[Start]):
         ("directory", "The working directory; a relative path starts where you started cockpit."),
         ("prompt", "The first prompt. Enter starts the agent, Ctrl-J adds a line."),
         ("runtime", "The CLI to run. CLIs that cannot run are last, with the reason."),
-        ("command", "For the runtime command: the program and its arguments."),
+        ("command", "Only for the runtime `command`: the program and its arguments."),
         ("mode", "observe only watches, prompt asks you before a handoff, auto hands off."),
         ("worktree", "Give the agent its own checkout and branch, which are shown below."),
         ("save", "Save the agent in the cockpit.toml that is shown below."),
