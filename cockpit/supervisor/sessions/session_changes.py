@@ -25,8 +25,10 @@ class SessionChanges:
         """Read another transcript file from its beginning, because the CLI reported it."""
         if agent.session is None or agent.session.transcript == str(transcript):
             return
-        agent.session = replace(agent.session, transcript=str(transcript))
-        self._dependencies.store.save_session(agent.session)
+        session = replace(agent.session, transcript=str(transcript))
+        self._dependencies.store.save_session(session)
+        agent.session = session
+        agent.read_chain(self._dependencies.store, session.job)
         agent.begin_transcript(Tail(transcript, agent.runtime.parse))
         self._sessions.transcript_begins()
 
@@ -34,8 +36,9 @@ class SessionChanges:
         """Save the id that the CLI gave the agent's session, and follow its transcript."""
         assert agent.session is not None
         named = str(transcript) if transcript else agent.session.transcript
-        agent.session = replace(agent.session, cli_id=ident, transcript=named)
-        self._dependencies.store.save_session(agent.session)
+        session = replace(agent.session, cli_id=ident, transcript=named)
+        self._dependencies.store.save_session(session)
+        agent.session = session
         agent.read_chain(self._dependencies.store, agent.session.job)
         if transcript is not None:
             agent.begin_transcript(Tail(transcript, agent.runtime.parse))
@@ -55,7 +58,6 @@ class SessionChanges:
         old, facts = agent.session, agent.session_state.reading.collector.facts()
         known = self._dependencies.store.session(session)
         now = self._dependencies.clock.now().timestamp()
-        self._dependencies.store.save_session(replace(old, state="ended", ended=now))
         ident, cli_id = self._sessions.ids_of(agent, session)
         new = replace(
             old,
@@ -76,6 +78,7 @@ class SessionChanges:
             new = replace(new, transcript=str(transcript) if transcript else None)
         record = replace(agent.record, session=new.id)
         with self._dependencies.store.transaction():
+            self._dependencies.store.save_session(replace(old, state="ended", ended=now))
             self._dependencies.store.save_session(new)
             self._dependencies.store.save_agent(record)
         agent.record, agent.session = record, new
