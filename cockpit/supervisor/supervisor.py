@@ -23,6 +23,7 @@ from cockpit.ports.processes import ProcessId
 from cockpit.ports.records import EventRecord
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.compaction_points import CompactionPoints
+from cockpit.supervisor.agents.daily_costs import DailyCosts
 from cockpit.supervisor.agents.damaged_rows import DamagedRows
 from cockpit.supervisor.agents.dialogs import Dialogs
 from cockpit.supervisor.agents.fleet import Fleet
@@ -102,7 +103,7 @@ class Supervisor:
     def __init__(self, dependencies: Dependencies, spool: Spool) -> None:
         self.dependencies = dependencies
         self.event_log = dependencies.event_log
-        self.fleet = Fleet(dependencies)
+        self.fleet = Fleet(dependencies, lambda name: self.locks.is_held_elsewhere(name))
         self.callers = Callers(dependencies, self.fleet)
         self.publisher = RowPublisher(
             dependencies.clock,
@@ -110,14 +111,23 @@ class Supervisor:
             lambda: list(self.fleet),
             dependencies.own_runtimes.successors,
         )
-        self.sessions = Sessions(dependencies, lambda: self.fleet, self._process_ended)
+        self.daily_costs = DailyCosts(dependencies, self._day_budget)
+        self.sessions = Sessions(
+            dependencies,
+            lambda: self.fleet,
+            self._process_ended,
+            daily_costs=self.daily_costs,
+            prologue=lambda *session: self.hooks.before_session(*session),
+            transcript_begins=lambda: self.watch.transcripts.wake(),
+        )
         self._kept_rows = KeptRows(dependencies.places.last_rows, dependencies.clock)
         self.locks = self.sessions.locks
-        self.daily_costs = self.sessions.daily_costs
-        self.daily_costs.configured = self._day_budget
-        self.fleet.is_busy = self.locks.is_held_elsewhere
         self.engine = Engine(dependencies, self.sessions, lambda: self.fleet, self._handoff_changed)
-        self.triggers = Triggers(dependencies, self.engine)
+        self.triggers = Triggers(
+            dependencies,
+            self.engine,
+            lambda agent: self.hook_decisions.begin(agent, self.spawn),
+        )
         document_builder = DocumentBuilder(dependencies, self.sessions)
         self.compactions = Compactions(dependencies, self.engine, document_builder)
         self.supplements = Supplements(dependencies, document_builder)
@@ -228,8 +238,6 @@ class Supervisor:
         self.publication = Publication(parts, self.publisher.changed, self.spawn)
         self.commit_refs = CommitRefs(parts, self.spawn)
         self.notifications = NotificationSender(parts, self.outbox, find, self._notifications)
-        self.sessions.prologue = self.hooks.before_session
-        self.triggers.ask_hooks = lambda agent: self.hook_decisions.begin(agent, self.spawn)
         self.event_log.also = self._dispatch
 
     def _notifications(self) -> Notifications | None:

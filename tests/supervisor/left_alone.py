@@ -19,6 +19,7 @@ from cockpit.supervisor.main import dependencies
 from cockpit.supervisor.sessions.lifecycle import Sessions
 from cockpit.supervisor.sessions.reattach import find_process
 from cockpit.wire.status import AgentStatus
+from tests.supervisor.sessions_alone import sessions_alone
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -62,7 +63,7 @@ async def parts_of(cockpit: Cockpit) -> AsyncIterator[Parts]:
     fleet = Fleet(held)
     fleet.remember()
     fleet.load(cockpit.config, named=True)
-    sessions = Sessions(held, lambda: fleet, has_ended)
+    sessions = sessions_alone(held, lambda: fleet, has_ended)
     try:
         yield Parts(held, sessions, fleet, cockpit)
     finally:

@@ -28,10 +28,10 @@ PAUSE = 1.0
 class DailyCosts:
     """The costs of each day, in the database."""
 
-    def __init__(self, dependencies: Dependencies) -> None:
+    def __init__(self, dependencies: Dependencies, configured: Callable[[], float]) -> None:
+        """`configured` returns the daily budget in US dollars; 0 if none is set."""
         self._dependencies = dependencies
-        self.configured: Callable[[], float] = lambda: 0.0
-        """Returns the daily budget in US dollars; 0 if none is set."""
+        self._configured = configured
         self._listeners: set[asyncio.Event] = set()
 
     @property
@@ -44,7 +44,7 @@ class DailyCosts:
     @property
     def budget(self) -> float | None:
         """The daily budget in US dollars; None if none is set."""
-        return self.configured() or None
+        return self._configured() or None
 
     async def follow(self) -> AsyncGenerator[DaySpent]:
         """Yield the day's cost and budget: first at once, then when either has changed by a cent.

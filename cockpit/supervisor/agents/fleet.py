@@ -46,7 +46,10 @@ READ_PATIENCE = 30.0
 class Fleet:
     """All agents, in the order in which they were added."""
 
-    def __init__(self, dependencies: Dependencies) -> None:
+    def __init__(
+        self, dependencies: Dependencies, is_busy: Callable[[str], bool] = lambda _: False
+    ) -> None:
+        """`is_busy` returns whether a task is changing the agent with this name."""
         self._dependencies = dependencies
         self._agents: dict[AgentName, Agent] = {}
         self._environments = Environments(dependencies.places.state / "environments")
@@ -62,8 +65,7 @@ class Fleet:
         self._reading: dict[Path | None, asyncio.Lock] = {}
         self._return_keys: tuple[str, ...] = ()
         """The keys that this object has bound in tmux; empty before the first `reload`."""
-        self.is_busy: Callable[[str], bool] = lambda _: False
-        """Returns whether a task is changing the agent with this name."""
+        self._is_busy = is_busy
 
     def __iter__(self) -> Iterator[Agent]:
         return iter(tuple(self._agents.values()))
@@ -256,7 +258,7 @@ class Fleet:
         return plain(settings, self._dependencies.environment)
 
     def _is_taken(self, agent: Agent) -> bool:
-        return agent.in_use or self.is_busy(agent.name)
+        return agent.in_use or self._is_busy(agent.name)
 
     def _add(self, record: AgentRecord, settings: AgentSettings) -> Agent:
         """Create and save an agent. If saving fails, removes the agent and raises the error."""

@@ -41,12 +41,14 @@ MOST_RECORDED = 1_000
 class Triggers:
     """Begins automatic handoffs. Checks each agent after every change, and every few seconds."""
 
-    def __init__(self, dependencies: Dependencies, engine: Engine) -> None:
+    def __init__(
+        self, dependencies: Dependencies, engine: Engine, ask_hooks: Callable[[Agent], None]
+    ) -> None:
+        """`ask_hooks` is called when the act threshold is reached."""
         self._dependencies = dependencies
         self._engine = engine
         self._guards = Guards(dependencies)
-        self.ask_hooks: Callable[[Agent], None] = lambda _: None
-        """Called when the act threshold is reached."""
+        self._ask_hooks = ask_hooks
         self._recorded: dict[SessionId, Band] = {}
         """For each session, the highest band whose flags are known to be stored. Saves database
         queries, because most new token counts reach no other band."""
@@ -160,7 +162,7 @@ class Triggers:
         if Band.WARN in fresh:
             self._warn_agent(agent)
         if Band.ACT in fresh:
-            self.ask_hooks(agent)
+            self._ask_hooks(agent)
 
     def _warn_agent(self, agent: Agent) -> None:
         """With `on_warning = "tell"`, warn the agent through the hook after its next tool call."""

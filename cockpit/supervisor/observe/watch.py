@@ -37,7 +37,6 @@ class Watch:
         self._consider = consider
         changes = SessionChanges(dependencies, sessions)
         self.transcripts = Transcripts(dependencies, agents, consider, compacted)
-        sessions.transcript_begins = self.transcripts.wake
         self.reports = HookReports(
             dependencies,
             changes,

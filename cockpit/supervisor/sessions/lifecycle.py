@@ -41,28 +41,31 @@ Prologue = Callable[[Agent, SessionRecord, str | None], Awaitable[str | None]]
 """Called before a new session starts; returns its first prompt."""
 
 
-async def no_prologue(agent: Agent, session: SessionRecord, prompt: str | None) -> str | None:
-    """Return the prompt unchanged."""
-    return prompt
-
-
 class Sessions:
     """Starts and ends the processes of all agents."""
 
     def __init__(
-        self, dependencies: Dependencies, agents: Callable[[], Iterable[Agent]], ended: Ended
+        self,
+        dependencies: Dependencies,
+        agents: Callable[[], Iterable[Agent]],
+        ended: Ended,
+        *,
+        daily_costs: DailyCosts,
+        prologue: Prologue,
+        transcript_begins: Callable[[], None],
     ) -> None:
+        """`transcript_begins` is called when an agent has another transcript to read, or another
+        process."""
         self._dependencies = dependencies
         self._agents = agents
         self._ended = ended
         self.locks = AgentLocks()
         self.leases = Leases(dependencies)
         self.orders = SessionOrders(dependencies)
-        self.daily_costs = DailyCosts(dependencies)
+        self.daily_costs = daily_costs
         self._forget: dict[str, Callable[[], None]] = {}
-        self.prologue: Prologue = no_prologue
-        self.transcript_begins: Callable[[], None] = lambda: None
-        """Called when an agent has another transcript to read, or another process."""
+        self._prologue = prologue
+        self.transcript_begins = transcript_begins
 
     # Identity
 
@@ -115,7 +118,7 @@ class Sessions:
         if not resume:
             agent.start.hooks_run = True
             try:
-                prompt = await self.prologue(agent, session, prompt)
+                prompt = await self._prologue(agent, session, prompt)
             finally:
                 agent.start.hooks_run = False
         runtime = self.orders.runtime_of(agent, session)

@@ -22,9 +22,9 @@ from cockpit.supervisor.agents import daily_costs
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.latches import EARLIER_COST
 from cockpit.supervisor.main import dependencies
-from cockpit.supervisor.sessions.lifecycle import Sessions
 from cockpit.wire.stream import DaySpent
 from tests.manual_clock import ManualClock
+from tests.supervisor.sessions_alone import sessions_alone
 
 EVENING = datetime(2026, 1, 31, 22, 50, tzinfo=UTC)
 """23:50 of January 31 in Berlin, ten minutes before midnight."""
@@ -50,8 +50,7 @@ class Day:
         places.make()
         self.parts = replace(dependencies(places), clock=self.clock)
         self.store: Store = self.parts.store
-        self.sessions = Sessions(self.parts, lambda: [self.agent], lambda *_: None)
-        self.sessions.daily_costs.configured = lambda: self.budget
+        self.sessions = sessions_alone(self.parts, lambda: [self.agent], budget=lambda: self.budget)
 
     def _agent(self, session: SessionRecord) -> Agent:
         settings = AgentSettings.model_validate({"name": "api", "directory": str(self._home)})

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any, cast
 
 from cockpit.config.paths import Places
 from cockpit.core.handoff.states import Document
@@ -16,7 +15,7 @@ from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.known_secrets import dialog_without_secrets, redactor_of
 from cockpit.supervisor.handoff.documents import DocumentBuilder
 from cockpit.supervisor.main import dependencies
-from cockpit.supervisor.sessions.lifecycle import Sessions
+from tests.supervisor.sessions_alone import sessions_alone
 
 HEADER, PATH, NOTIFIED, VARIABLE = "room-key-815", "abcdefghijklmnop1", "topic-4711", "tiger-471"
 
@@ -47,7 +46,7 @@ def test_the_first_prompt_of_a_successor_holds_no_configured_secret(tmp_path: Pa
         agent = fleet.agent("api")
         goal = f"Use {HEADER}, {PATH}, {NOTIFIED} and {VARIABLE}."
         agent.job = JobRecord(JobId("j"), AgentName("api"), goal, 0.0)
-        papers = DocumentBuilder(parts, Sessions(parts, lambda: fleet, cast("Any", None)))
+        papers = DocumentBuilder(parts, sessions_alone(parts, lambda: fleet))
         prompt = papers.continuation(agent, Document(str(tmp_path / "none.md"), "", "agent"))
     finally:
         parts.store.close()

@@ -29,9 +29,9 @@ from cockpit.supervisor.handoff.policy import Due, Guards
 from cockpit.supervisor.handoff.snapshot import user_prompted
 from cockpit.supervisor.main import dependencies
 from cockpit.supervisor.observe.watch import Watch
-from cockpit.supervisor.sessions.lifecycle import Sessions
 from cockpit.supervisor.view.rows import row
 from tests.manual_clock import ManualClock
+from tests.supervisor.sessions_alone import sessions_alone
 
 JUMPS = [timedelta(hours=-3), timedelta(hours=3), timedelta(days=400), timedelta(days=-400)]
 DUE = Due("band", "threshold", "70% of the context is used")
@@ -62,7 +62,7 @@ class Watched:
         self.agent.begin_session(Tail(self.record, self.agent.runtime.parse))
         self.watch = Watch(
             self.parts,
-            Sessions(self.parts, lambda: [self.agent], lambda *_: None),
+            sessions_alone(self.parts, lambda: [self.agent]),
             lambda: [self.agent],
             self._taken,
             self._nothing,
@@ -224,7 +224,7 @@ async def test_a_prompt_after_a_handoff_began_is_one_after_it(
 
     engine = Engine(
         watched.parts,
-        Sessions(watched.parts, list, lambda *_: None),
+        sessions_alone(watched.parts, list),
         lambda: [],
         lambda _: None,
     )
