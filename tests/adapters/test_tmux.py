@@ -179,6 +179,23 @@ async def test_a_process_that_closed_its_terminal_still_holds_its_pane(
     await tmux.reopen(pane.id, launch(own_home))
 
 
+async def test_a_pane_gets_another_label_and_its_window_the_name(
+    tmux: Tmux, own_home: Path
+) -> None:
+    pane = await tmux.open("api", launch(own_home, "cat"))
+    await tmux.relabel(pane.id, "web")
+    assert (await tmux.look())[pane.id].label == "web"
+    name = ["display-message", "-p", "-t", pane.id, "#{window_name}"]
+    assert await tmux.command.run(name) == ["web"]
+    await tmux.relabel(pane.id, "api:with/marks")
+    assert await tmux.command.run(name) == ["agent"]
+    with pytest.raises(BadUsage):
+        await tmux.relabel(pane.id, "#(touch X)")
+    with pytest.raises(PaneGone):
+        await tmux.relabel(PaneId("%99"), "web")
+    await ended(tmux, pane)
+
+
 async def test_a_closed_pane_is_gone(tmux: Tmux, own_home: Path) -> None:
     pane = await tmux.open("api", launch(own_home, "true"))
     await ended(tmux, pane)

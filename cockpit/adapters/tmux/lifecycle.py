@@ -60,6 +60,10 @@ class Lifecycle:
         """Run a program in a pane whose previous program has ended; return the output of `then`."""
         return self._pane(pane).cmd("respawn-pane", "--", *argv, *_chained(then)).stdout
 
+    def rename_window(self, pane: PaneId, name: str, *then: Command) -> None:
+        """Rename a pane's window. tmux expands `name` as a format, so it must be checked before."""
+        self._pane(pane).cmd("rename-window", name, *_chained(then))
+
     def kill_pane(self, pane: PaneId) -> None:
         self._pane(pane).kill()
 

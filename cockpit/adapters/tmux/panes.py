@@ -1,7 +1,7 @@
 """Implement `ports.panes.Panes` with the private tmux server.
 
 A pane is identified by its id; its label is an option of the pane. Text for a process is passed
-through a file or a buffer, never as an argument. Panes are opened, reopened and closed with libtmux
+through a file or a buffer, never as an argument. libtmux opens, reopens, renames and closes panes
 (`lifecycle.py`). Frequent queries, and changes that must be one step, use `TmuxCommand`.
 """
 
@@ -214,9 +214,8 @@ class Tmux:
         check_pane(pane)
         _check_label(label)
         name = label if NAME_PATTERN.fullmatch(label) else "agent"
-        await self._ask(
-            ["set-option", "-p", "-t", pane, LABEL, label], ["rename-window", "-t", pane, name]
-        )
+        option = ["set-option", "-p", "-t", pane, LABEL, label]
+        await self._act(lambda lifecycle: lifecycle.rename_window(pane, name, option))
 
     async def close(self, pane: PaneId) -> None:
         """Close a pane. Raises `PaneOccupied` while its process is running, because tmux would
