@@ -6,9 +6,9 @@ end.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.facts import Facts, Prompt
@@ -17,6 +17,7 @@ from cockpit.core.plurals import counted
 from cockpit.core.verified_facts import GitView
 
 T = TypeVar("T")
+Holder = TypeVar("Holder", Facts, GitView)
 
 ITEM = 12
 """Estimated tokens of a list item besides its text: the mark, the turn, quotes."""
@@ -34,26 +35,80 @@ def estimated_tokens(text: str) -> int:
     return round(ascii_count / 3.5 + (len(text) - ascii_count) / 1.3)
 
 
+@dataclass(frozen=True, slots=True)
+class _List:
+    """A list of facts in the document."""
+
+    noun: str
+    """One item, in the text about the removed items."""
+    text: Callable[[Any], str]
+    """Returns what the document has of an item."""
+    share: float = 1.0
+    """The part of the tokens that are left which the list may use."""
+
+
+LATEST = {
+    "prompts": _List("prompt", lambda prompt: prompt.text, 0.4),
+    "todos": _List("todo", lambda todo: todo.content, 0.2),
+}
+"""Fields of `Facts`, the most important first; so are the tables below."""
+SAID = {
+    "refusals": _List("refusal", lambda refusal: refusal.call + refusal.reason[:QUOTED], 0.3),
+    "constraints": _List("constraint", lambda constraint: constraint.text[:QUOTED], 0.5),
+    "links": _List("link", lambda link: link.url + link.repository, 0.3),
+    "answers": _List(
+        "answer", lambda answer: answer.question[:QUOTED] + answer.answer[:QUOTED], 0.4
+    ),
+    "earlier_prompts": _List("earlier prompt", lambda prompt: prompt.text, 0.3),
+    "commits": _List("commit", lambda commit: commit.subject + commit.hash, 0.3),
+}
+GIT_COMMITS = _List("commit in git", lambda commit: commit.subject + commit.hash, 0.3)
+DONE = {
+    "checks": _List("check", lambda check: check.command + check.result),
+    "failures": _List(
+        "failure", lambda failure: f"{failure.call} {failure.error} {failure.worked}", 0.4
+    ),
+    "recent_activity": _List("tool call", str, 0.4),
+}
+BACKGROUND = _List("background task", lambda task: task.description + task.command, 0.5)
+SURROUNDINGS = {
+    "subagents": _List("subagent", lambda agent: agent.task * 2, 0.4),
+    "files_modified": _List("changed file", str, 0.4),
+    "instructions": _List("instruction file", str, 0.3),
+    "most_read": _List("file read", lambda read: read[0], 0.3),
+}
+GIT_FILES = {
+    "committed": _List("file in commits", str, 0.4),
+    "status": _List("changed file in git", str, 0.6),
+}
+"""Fields of `GitView`."""
+
+
 @dataclass(slots=True)
 class _Budget:
     left: float
     cut: dict[str, str] = field(default_factory=dict)
     """A text about the removed facts, by kind of fact."""
 
-    def keep(
-        self, kind: str, one: str, items: Sequence[T], text: Callable[[T], str], share: float = 1.0
-    ) -> tuple[T, ...]:
-        """Return the last items that fit into this share of the budget, in their order."""
-        room, kept = self.left * share, 0
+    def keep_lists(self, of: Holder, lists: Mapping[str, _List]) -> Holder:
+        """Return the facts with as many of the last items of these lists as fit, in this order."""
+        kept: dict[str, Any] = {
+            name: self.keep(name, part, getattr(of, name)) for name, part in lists.items()
+        }
+        return replace(of, **kept)
+
+    def keep(self, kind: str, part: _List, items: Sequence[T]) -> tuple[T, ...]:
+        """Return the last items that fit into this list's share of the budget, in their order."""
+        room, kept = self.left * part.share, 0
         for item in reversed(items):
-            cost = estimated_tokens(text(item)) + ITEM
+            cost = estimated_tokens(part.text(item)) + ITEM
             if cost > room:
                 break
             room -= cost
             self.left -= cost
             kept += 1
         if kept < len(items):
-            self.cut[kind] = f"{len(items) - kept} of {counted(len(items), one)}"
+            self.cut[kind] = f"{len(items) - kept} of {counted(len(items), part.noun)}"
         return tuple(items[len(items) - kept :])
 
     def keep_text(self, kind: str, text: str | None, share: float) -> str | None:
@@ -81,94 +136,24 @@ def within(facts: Facts, git: GitView, goal: str | None, tokens: int) -> tuple[F
     fixed = 900 + estimated_tokens(goal if goal is not None else facts.goal or "")
     budget = _Budget(max(tokens - fixed, tokens / 2))
     whole = facts
-    prompts = budget.keep(
-        "prompts", "prompt", [_short_prompt(prompt, budget.left) for prompt in facts.prompts],
-        lambda prompt: prompt.text, 0.4,
-    )  # fmt: skip
-    todos = budget.keep("todos", "todo", facts.todos, lambda todo: todo.content, 0.2)
+    short = [_short_prompt(prompt, budget.left) for prompt in facts.prompts]
+    facts = replace(facts, prompts=tuple(short))
+    facts = budget.keep_lists(facts, LATEST)
     reply = budget.keep_text("the last reply", facts.last_reply, 0.25)
     longer = budget.keep_text("the longer reply before it", facts.longer_reply, 0.15)
     away = budget.keep_text("the away summary", facts.away_summary, 0.1)
     summary = budget.keep_text("the summary", facts.summary.text if facts.summary else None, 0.5)
-    facts = replace(
-        facts,
-        prompts=prompts,
-        todos=todos,
-        refusals=budget.keep(
-            "refusals",
-            "refusal",
-            facts.refusals,
-            lambda refusal: refusal.call + refusal.reason[:QUOTED],
-            0.3,
-        ),
-        constraints=budget.keep(
-            "constraints",
-            "constraint",
-            facts.constraints,
-            lambda constraint: constraint.text[:QUOTED],
-            0.5,
-        ),
-        links=budget.keep(
-            "links", "link", facts.links, lambda link: link.url + link.repository, 0.3
-        ),
-        answers=budget.keep(
-            "answers",
-            "answer",
-            facts.answers,
-            lambda answer: answer.question[:QUOTED] + answer.answer[:QUOTED],
-            0.4,
-        ),
-        earlier_prompts=budget.keep(
-            "earlier", "earlier prompt", facts.earlier_prompts, lambda prompt: prompt.text, 0.3
-        ),
-    )
-    made = budget.keep(
-        "commits", "commit", facts.commits, lambda commit: commit.subject + commit.hash, 0.3
-    )
-    known = git.commits[::-1]
-    known = budget.keep(
-        "git", "commit in git", known, lambda commit: commit.subject + commit.hash, 0.3
-    )
-    facts = replace(
-        facts,
-        commits=made,
-        checks=budget.keep(
-            "checks", "check", facts.checks, lambda check: check.command + check.result
-        ),
-        failures=budget.keep(
-            "failures",
-            "failure",
-            facts.failures,
-            lambda failure: f"{failure.call} {failure.error} {failure.worked}",
-            0.4,
-        ),
-        recent_activity=budget.keep("calls", "tool call", facts.recent_activity, str, 0.4),
-    )
+    facts = budget.keep_lists(facts, SAID)
+    known = budget.keep("git", GIT_COMMITS, git.commits[::-1])
+    facts = budget.keep_lists(facts, DONE)
     plan = budget.keep_text("the plan", facts.plan.text if facts.plan else None, 0.5)
     running = [task for task in facts.background if task.status in ("running", "unknown")]
     ended = [task for task in facts.background if task not in running]
-    background = budget.keep(
-        "tasks",
-        "background task",
-        ended + running,
-        lambda task: task.description + task.command,
-        0.5,
-    )
-    agents = budget.keep("agents", "subagent", facts.subagents, lambda agent: agent.task * 2, 0.4)
-    facts = replace(
-        facts,
-        background=tuple(task for task in facts.background if task in background),
-        subagents=agents,
-        files_modified=budget.keep("files", "changed file", facts.files_modified, str, 0.4),
-        instructions=budget.keep("instructions", "instruction file", facts.instructions, str, 0.3),
-        most_read=budget.keep("reads", "file read", facts.most_read, lambda read: read[0], 0.3),
-    )
-    git = replace(
-        git,
-        commits=known[::-1],
-        committed=budget.keep("committed", "file in commits", git.committed, str, 0.4),
-        status=budget.keep("status", "changed file in git", git.status, str, 0.6),
-    )
+    background = budget.keep("background", BACKGROUND, ended + running)
+    in_order = tuple(task for task in facts.background if task in background)
+    facts = replace(facts, background=in_order)
+    facts = budget.keep_lists(facts, SURROUNDINGS)
+    git = budget.keep_lists(replace(git, commits=known[::-1]), GIT_FILES)
     facts = _with_texts(replace(facts, longer_reply=longer), reply, away, summary, plan)
     return _with_rest(facts, whole, budget), git, _told(budget.cut)
 
