@@ -102,6 +102,7 @@ class CockpitApp(App[bool]):
         # Set first: Textual's constructor reads the colours.
         self._ui = ui
         self._generated: tuple[Theme, dict[str, str]] | None = None
+        self._theme_of: dict[str, Theme] = {}
         super().__init__()
         self.animation_level = "none"
         self.burst: Burst | None = None
@@ -219,6 +220,18 @@ class CockpitApp(App[bool]):
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return themes.defaults(self.current_theme.to_color_system().generate())
+
+    def register_theme(self, theme: Theme) -> None:
+        super().register_theme(theme)
+        self._theme_of[theme.name] = theme
+
+    def unregister_theme(self, theme_name: str) -> None:
+        super().unregister_theme(theme_name)
+        self._theme_of.pop(theme_name, None)
+
+    def get_theme(self, theme_name: str) -> Theme | None:
+        # Textual asks for the theme of each line that it draws, and copies its table each time.
+        return self._theme_of.get(theme_name) or super().get_theme(theme_name)
 
     def get_css_variables(self) -> dict[str, str]:
         # Every widget that draws lines asks for them, and to generate them takes a millisecond.

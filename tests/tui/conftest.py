@@ -37,9 +37,13 @@ def parsed_once() -> Iterator[None]:
     Parsing was a quarter of the start of an application, and Textual never changes what is parsed.
     """
     parse, parsed = Stylesheet._parse_rules, dict[object, list[RuleSet]]()
+    values: tuple[dict[str, str], frozenset[Any]] = {}, frozenset()
 
     def parse_once(sheet: Stylesheet, *text: Any, **more: Any) -> list[RuleSet]:
-        key = (text, *more.items(), frozenset(sheet._variables.items()))
+        nonlocal values
+        if values[0] is not sheet._variables:
+            values = sheet._variables, frozenset(sheet._variables.items())
+        key = (text, *more.items(), values[1])
         if key not in parsed:
             parsed[key] = parse(sheet, *text, **more)
         return parsed[key]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from cockpit.tui.screens import lazy
-from cockpit.tui.screens.frames import show_frames
+from cockpit.tui.screens.frames import has_frames
 from cockpit.tui.state.remembered import View, ViewMemory
 
 if TYPE_CHECKING:
@@ -57,11 +57,17 @@ class PaneSplit:
         """Lay out the screen for its size. Idempotent."""
         screen, size = self._screen, self._screen.app.size
         beside = self.is_beside
-        screen.set_class(beside, "-wide")
         low = size.height < LOW and not beside and bool(screen.model.agents)
-        screen.set_class(low, "-cramped")
-        screen.set_class(not low and self._is_packed, "-packed")
-        framed = show_frames(screen)
+        framed = has_frames(screen)
+        # At once, because each change of the classes computes the styles of the whole screen.
+        screen.update_classes(
+            {
+                "-wide": beside,
+                "-cramped": low,
+                "-packed": not low and self._is_packed,
+                "-framed": framed,
+            }
+        )
         height = max(0, size.height - 2)
         list_lines = height if beside else max(3, self._lines_of_list(height))
         if beside:
