@@ -16,7 +16,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any, Self
 
-from cockpit.adapters.store.database_file import connect, put_aside
+from cockpit.adapters.store.database_file import connect, is_unreadable, put_aside, reason_and_step
 from cockpit.adapters.store.rows import (
     AS_JSON,
     TABLES,
@@ -47,19 +47,19 @@ class Database:
     def open(self) -> Self:
         """Open or create the database, after moving an unreadable file aside.
 
-        Raises `Failed` for a database of a newer version, and if no database can be opened.
+        A file that only cannot be opened now, because of a lock or the disk, stays where it is.
+        Raises `Failed` then, and for a database of a newer version.
         """
         try:
-            self._database = connect(self.path)
-        except sqlite3.DatabaseError as broken:
-            self.put_aside = put_aside(self.path)
-            if self.put_aside is None:
-                raise Failed(
-                    f"Cannot open {self.path}",
-                    str(broken),
-                    hint="Check the free disk space and the folder's permissions: cockpit doctor",
-                ) from None
-            self._database = connect(self.path)
+            try:
+                self._database = connect(self.path)
+            except sqlite3.DatabaseError as broken:
+                if not is_unreadable(broken) or (moved := put_aside(self.path)) is None:
+                    raise
+                self.put_aside = moved
+                self._database = connect(self.path)
+        except (sqlite3.DatabaseError, OSError) as error:
+            raise Failed(f"Cannot open {self.path}", *reason_and_step(error)) from error
         return self
 
     def close(self) -> None:

@@ -10,16 +10,28 @@ from cockpit.adapters.store.migrations import MIGRATIONS
 from cockpit.adapters.store.rows import text_of
 from cockpit.core.errors import Failed
 
+LOCK_SECONDS = 5.0
+"""Maximum seconds to wait for another process that has locked the database."""
+_TEMPORARY = {
+    *(sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL),
+    *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_NOLFS),
+    *(sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH),
+}
+"""Errors that say nothing about the content of the file."""
+
 
 def connect(path: Path) -> sqlite3.Connection:
-    """Open or create the database. Raises `sqlite3.DatabaseError` if it cannot be read.
+    """Open or create the database.
 
-    Raises `Failed` for a database of a newer version.
+    Raises `sqlite3.DatabaseError` if SQLite cannot use the file (see `is_unreadable`), `OSError` if
+    the file cannot be opened, and `Failed` for a database of a newer version.
     """
     handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     os.fchmod(handle, 0o600)
     os.close(handle)
-    database = sqlite3.connect(path, isolation_level=None, check_same_thread=False)
+    database = sqlite3.connect(
+        path, timeout=LOCK_SECONDS, isolation_level=None, check_same_thread=False
+    )
     database.row_factory = sqlite3.Row
     database.text_factory = text_of
     try:
@@ -34,6 +46,26 @@ def connect(path: Path) -> sqlite3.Connection:
         database.close()
         raise
     return database
+
+
+def is_unreadable(error: sqlite3.DatabaseError) -> bool:
+    """Return whether the content of the file is the cause of an error of `connect`."""
+    return _code(error) not in _TEMPORARY
+
+
+def reason_and_step(error: sqlite3.DatabaseError | OSError) -> tuple[str, str]:
+    """Return why a database cannot be opened, and the user's next step."""
+    if isinstance(error, OSError):
+        return f"{error.strerror or error}.", "Move what is at that path away, then try again."
+    if _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+        step = "Close the program that has the file open, then try again: fuser names it."
+        return f"Another process has locked the file ({error}).", step
+    return f"{error}.", "Check the free disk space and the folder's permissions: cockpit doctor"
+
+
+def _code(error: sqlite3.DatabaseError) -> int:
+    """Return SQLite's code without its details; 0 if the error is not SQLite's."""
+    return int(getattr(error, "sqlite_errorcode", 0)) & 0xFF
 
 
 def _migrate(database: sqlite3.Connection, path: Path) -> None:
