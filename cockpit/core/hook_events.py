@@ -20,14 +20,14 @@ EVENTS: dict[str, str] = {
     "context_threshold": "the act threshold was crossed, in every mode; a shell hook can decide",
     "handoff_start": "a handoff has begun",
     "handoff_document": "the handoff document is on disk",
-    "handoff_complete": "the new session gave its first reply",
-    "compaction": "the CLI compacted its context automatically",
+    "handoff_complete": "the new session, here or on another machine, gave its first reply",
+    "compaction": "the CLI compacted its context",
     "needs_you": "an agent is waiting for you",
     "after_run": "a job is over: completed, failed or stopped",
     "error": "an agent or its handoff failed",
 }
-"""When each hook event happens, by the event's name. In the configuration, the name begins with
-`on_`."""
+"""When each hook event happens, by the event's name. In the configuration, each name except
+`after_run` begins with `on_`."""
 
 OUTCOMES = ("completed", "failed", "stopped")
 """The outcomes of a run. `on_events` may contain an outcome instead of the event `after_run`."""

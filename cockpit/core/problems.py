@@ -31,7 +31,7 @@ KINDS: Mapping[str, str] = {
     "bad-config": "A configuration file is invalid; the title begins with file and line.",
     "no-such-agent": "No agent, handoff or document of that name exists.",
     "not-now": "Not possible in the current state; the detail says why, the hint what to do first.",
-    "not-allowed": "An agent sent a request that only the user may send.",
+    "not-allowed": "The caller, usually an agent or a hook, may not send this request.",
     "program-missing": "A required program is not installed.",
     "failed": "The request failed. For a bug in cockpit, `instance` identifies its log entry.",
     "hindered": "A problem of the machine, such as a full disk. The same request may work later.",
