@@ -57,7 +57,7 @@ def described(tool: ToolUse, cwd: str | None = None) -> str:
 
 
 class CallLine:
-    """A tool call whose result has not arrived.
+    """A tool call, described in one line.
 
     The description of a small call is built on first use, because most calls are never shown. A
     larger call is described at once; then only the arguments that the properties need are kept.
@@ -83,7 +83,7 @@ class CallLine:
 
     @property
     def argument(self) -> str:
-        """The command, file or URL, cut to `LONGEST` characters; empty if there is none."""
+        """The command, path or URL, cut to `LONGEST` characters; empty if there is none."""
         arguments = self._tool.input
         for name in _KEPT_ARGUMENTS:
             if isinstance(value := arguments.get(name), str):
@@ -115,7 +115,7 @@ def _shortened(tool: ToolUse) -> ToolUse:
 
 
 def _is_small(arguments: Mapping[str, Any]) -> bool:
-    """Return whether the arguments of a call are few, and are numbers or short texts."""
+    """Return whether the arguments are few, and each is a short text, an integer or None."""
     if len(arguments) > MOST_KEPT:
         return False
     for value in arguments.values():
@@ -130,7 +130,8 @@ def _is_small(arguments: Mapping[str, Any]) -> bool:
 def subject(tool: ToolUse, cwd: str | None = None) -> str:
     """Return the main argument of a tool call, such as a command, file or question.
 
-    Empty if the call has no such argument. Paths below `cwd` are relative to `cwd`. The result can
+    For a todo list, the number of items; for `TaskUpdate`, the id and the status. Empty if the call
+    has no such argument. Paths below `cwd` are relative to `cwd`. The result can
     have several lines and control characters.
     """
     arguments = tool.input

@@ -30,7 +30,10 @@ ANSWERS = frozenset({"approve", "refuse", "snooze", "answer"})
 
 
 def actor_name(login: str, machine: str) -> str:
-    """Return `login@machine` without the machine's domain; a missing part becomes `unknown`."""
+    """Return `login@machine` without the machine's domain; a missing part becomes `unknown`.
+
+    Characters that a name cannot have become `-`.
+    """
     return f"{_plain(login)[:32] or 'unknown'}@{_plain(machine.split('.')[0])[:64] or 'unknown'}"
 
 

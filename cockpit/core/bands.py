@@ -19,10 +19,10 @@ from cockpit.core.reading import DEFAULT_WINDOW
 LARGE_FROM = 500_000
 """Minimum window size, in tokens, for the absolute caps of thresholds to apply."""
 RESERVE = 20_000
-"""Tokens between a threshold and the CLI's compaction point, so that a handoff ends before the
-compaction."""
+"""Minimum tokens between each threshold but force and the CLI's compaction point, so that a handoff
+ends before the compaction."""
 FORCE_RESERVE = 5_000
-"""Tokens between the force threshold and the CLI's compaction point."""
+"""Minimum tokens between the force threshold and the CLI's compaction point."""
 
 
 class Band(StrEnum):
@@ -88,8 +88,8 @@ _HINT = 'Write a percentage ("70%"), tokens ("130k", "130000"), or the remainder
 def parse_threshold(text: str) -> Threshold:
     """Parse `70%`, `130k`, `1.5M`, `130000`, `30% left` or `20k left`. Cached.
 
-    Raises `BadUsage`. A bare number below 1,000 is refused, because it could mean percent,
-    thousands or a fraction.
+    Raises `BadUsage`. Fewer than 1,000 tokens are refused, because a bare number below 1,000 could
+    mean percent, thousands or a fraction.
     """
     written = text.strip()
     match = _WRITTEN.fullmatch(written.replace(",", "").replace("_", ""))
@@ -123,7 +123,7 @@ class Thresholds:
     """Field names (`act`, `cap_act`, …) that the user wrote; the rest are defaults."""
 
     def own(self, name: MarkName) -> Threshold:
-        """Return the user's threshold of a band, ignoring the cap."""
+        """Return the threshold of a band, ignoring the cap."""
         chosen: Threshold = getattr(self, name)
         return chosen
 
@@ -188,10 +188,10 @@ def _refuse_if_out_of_order(
 def marks(thresholds: Thresholds, window_tokens: int, compacts_at: int | None = None) -> Marks:
     """Compute the thresholds in tokens for a window. Cached, because each new reading needs them.
 
-    Each mark is the lowest of the user's threshold, its cap, and a reserve before the CLI's
-    automatic compaction at `compacts_at` tokens (None: the CLI does not compact). The reserve is
-    `FORCE_RESERVE` for the force threshold, else `RESERVE`. Never fails: in a window that is too
-    small, thresholds are at least 1 token, in order.
+    Each mark is the lowest of the threshold, its cap (in a window of at least `LARGE_FROM` tokens),
+    the next mark, and a reserve before the CLI's automatic compaction at `compacts_at` tokens
+    (None: the CLI does not compact). The reserve is `FORCE_RESERVE` for the force threshold, else
+    `RESERVE`. Never fails: in a window that is too small, each mark is at least 1 token.
     """
     notice, warn, act, force = (
         _mark(name, thresholds, window_tokens, compacts_at) for name in MARK_NAMES

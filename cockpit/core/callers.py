@@ -89,7 +89,8 @@ class Caller:
 def forwarded(caller: Caller, header: str) -> Caller:
     """Return the caller with the client's IP address, from the header that `cockpit serve` adds.
 
-    The address is only displayed, because any program of the user can send this header.
+    Unchanged if the caller is not the user, or if the header has no valid address. The address is
+    only displayed, because any program of the user can send this header.
     """
     first = header.split(",", 1)[0].strip().removeprefix("for=").strip('"').strip("[]")
     if caller.kind is not CallerKind.USER or not _ADDRESS.fullmatch(first):

@@ -194,7 +194,7 @@ def dropped_in(text: str) -> list[tuple[str, str]]:
 
 
 def marked(line: str, mark: str) -> str:
-    """Shorten the label of a line that cockpit added to `mark` and the session."""
+    """Replace the label of a line that cockpit added with `mark` and the session."""
     return _LABEL.sub(lambda match: f" {mark} dropped since {_place(match)}, added back", line)
 
 

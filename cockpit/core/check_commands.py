@@ -173,7 +173,7 @@ def _kinds_of(part: Part) -> Iterator[CheckKind]:
 def _exactness(commands: list[Part], places: list[int]) -> tuple[bool, bool]:
     """Return `Found.exact_success` and `Found.exact_failure` of the check at these places.
 
-    With `;`, `|` or `||` after a part, the part's own status is lost.
+    With any operator except `&&` after a part, the part's own status is lost.
     """
     after = [part.joined for part in commands[places[0] :]]
     kept = all(operator in ("&&", "") for operator in after)

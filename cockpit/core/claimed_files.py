@@ -41,8 +41,8 @@ _FILE = deferred_pattern(
 def claimed_files(sections: Iterable[tuple[str, str]]) -> list[str]:
     """Return the paths in sections about finished work and the current state, each once.
 
-    Returns at most `MOST_FILES` paths, as the document has them. `sections` are pairs of title and
-    body.
+    Returns at most `MOST_FILES` paths, spelled as in the document. `sections` are pairs of title
+    and body.
     """
     files: dict[str, None] = {}
     for title, body in sections:

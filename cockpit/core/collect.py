@@ -179,7 +179,7 @@ class Collector:
         """The user's first prompt; if it names a file with the goal, the content of that file.
 
         A prompt that the user interrupted before any work is replaced by the next prompt. Without a
-        prompt, the session's title.
+        prompt, the session's title; None if both are unknown.
         """
         return self._prompts.goal if self._prompts.goal is not None else self._title
 

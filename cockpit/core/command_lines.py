@@ -91,9 +91,10 @@ def bare_command(text: str) -> str:
 
 
 def program_of(command: str) -> str:
-    """Return the main program of a command line and its first argument, such as `git push`.
+    """Return the first program of a command line with its subcommand, such as `git push`.
 
-    Options are skipped. For an interpreter, the argument is the script.
+    Setup commands and options are skipped. An interpreter is returned with its script. Empty if
+    there is no program.
     """
     pieces = [part for part in parts(command) if not part.is_setup]
     words = bare_command(pieces[0].text).split() if pieces else []

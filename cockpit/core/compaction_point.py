@@ -42,7 +42,8 @@ def compaction_point(
     """Return the token count at which the CLI compacts, and its source; None if it never compacts.
 
     A compaction above the formula's value confirms the formula, because one step can add many
-    tokens.
+    tokens. After a request at or above the formula's value, and without a compaction, the CLI
+    compacts at the window's size.
     """
     if seen.compacted is not None:
         explains = formula is not None and (seen.passed or 0) < formula <= seen.compacted

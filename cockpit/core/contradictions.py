@@ -53,7 +53,7 @@ _CODE = re.compile(r"`[^`\n]+`")
 def contradictions(
     document: Document, checks: Sequence[Check], failures: Sequence[Failure] = ()
 ) -> tuple[str, ...]:
-    """Return one line for each contradiction: the document's claim and the transcript's result."""
+    """Return a line for each check or failure that the document contradicts: claim and result."""
     lines = _lines(document, _OWN)
     contradicted = [point for check in checks for point in _against(check, lines)]
     return (
@@ -121,7 +121,7 @@ def _against_failure(failure: Failure, lines: Sequence[str]) -> Iterator[str]:
 
 
 def _command(failure: Failure) -> str:
-    """Return the command of a failed shell call."""
+    """Return the command in the line of a failed shell call; empty if the line has none."""
     call = failure.call
     if call.startswith("Bash "):
         return call.removeprefix("Bash ")

@@ -20,7 +20,7 @@ class Point(NamedTuple):
     kind: Literal["reply", "compacted"]
     """For `compacted`, `tokens` is the count before the compaction."""
     call: int = 0
-    """Number of the main agent's reply, from 1."""
+    """Number of the main agent's reply, from 1; 0 before the first reply."""
 
 
 def thinned(points: Sequence[Point], most: int) -> list[Point]:

@@ -10,7 +10,7 @@ from cockpit.core.deferred_dataclass import dataclass
 FIRST_WAIT = 5.0
 LONGEST_WAIT = 3600.0
 LONGEST_LIFE = 86_400.0
-"""Maximum age of a message in seconds; an older message is given up."""
+"""Maximum age of a message at an attempt, in seconds."""
 RETRIED_STATUSES = frozenset({408, 425, 429})
 """HTTP statuses below 500 after which a message is retried; others from 300 to 499 are final."""
 

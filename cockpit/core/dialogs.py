@@ -16,7 +16,7 @@ from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.moments import DialogOpened
 
 LONGEST_BODY = 60_000
-"""A request with this many characters cannot be answered, because cockpit cannot show all of it."""
+"""A request with this many characters or more cannot be answered: cockpit cannot show all of it."""
 LONGEST_TEXT = 600
 """Maximum characters of the user's text for a choice. The pane must show the whole text."""
 REVIEW = "Review your answers"
@@ -85,7 +85,7 @@ class OpenDialog:
     identity: str
     """The dialog's id. A dialog that opens again with the same text has another id."""
     text: str
-    """The whole command, file or plan that needs permission, from the hook; may have several
+    """The whole request: a command, the change of a file, a plan or the questions. May have several
     lines."""
 
 
@@ -134,8 +134,9 @@ def is_same_page(before: Dialog, now: Dialog, place: int | None) -> bool:
 def agreed(seen: Dialog, asked: DialogOpened, asked_at: float) -> OpenDialog | str:
     """Combine the dialog in the pane with the hook's report, or return why cockpit cannot do so.
 
-    Fails if the pane and the hook do not describe the same request, if the request is too long, and
-    if text is being typed. `asked_at`: when the hook reported the dialog, 0 if no hook did.
+    Fails if no hook reported the request, if the pane and the hook do not describe the same
+    request, if the request is too long, and if text is being typed. `asked_at`: when the hook
+    reported the dialog, 0 if no hook did.
     """
     no_plan = asked.tool == "ExitPlanMode" and seen.title == NO_PLAN
     if not asked_at or not (asked.body or no_plan):

@@ -40,7 +40,7 @@ SECTIONS = (
 )
 """Every section of a document, in order."""
 CONSTRAINTS = "Constraints from the user"
-"""The user's standing orders and refusals, from the transcript."""
+"""The section with the user's standing orders and refusals."""
 ASKED = ("Current Task", *SECTIONS[3:10])
 """The sections that cockpit asks the agent to write. The agent may also write `Links`."""
 REQUIRED = ASKED[:-1]
@@ -53,7 +53,8 @@ OTHER_NOTES = "Other Notes"
 NOTHING = "None."
 
 OURS = ("Goal", "Verified Facts")
-"""The sections that cockpit writes; in a draft they are discarded."""
+"""The sections that cockpit writes. Those of a draft are discarded, except a `Goal` that is unknown
+otherwise."""
 
 LARGEST = 256 * 1024
 """Maximum bytes of a document."""
@@ -124,7 +125,7 @@ class Document:
 
     @property
     def first_step(self) -> str | None:
-        """The first of the next steps, without its list marker."""
+        """The first of the next steps, without its list marker; None if there is none."""
         return first_step(self.sections.get("Next Steps", ""))
 
 

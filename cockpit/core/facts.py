@@ -18,7 +18,7 @@ class Todo:
 
 @dataclass(frozen=True, slots=True)
 class CommitMade:
-    """A commit that a tool call of the session made, read from the tool's output."""
+    """A commit of the session, from the output of a command in the session, or from git."""
 
     hash: str
     subject: str
@@ -33,7 +33,7 @@ class Subagent:
     id: str
     type: str
     status: str
-    """`running`, `completed`, `failed` or `unknown`."""
+    """`running`, `completed`, `failed` or `stopped`."""
     task: str
     result: str = ""
     """The beginning of the subagent's final report."""
@@ -133,7 +133,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """The last plan that the agent presented to the user."""
+    """The last plan that the agent presented to the user or wrote to a plan file."""
 
     text: str
     file: str = ""
@@ -182,7 +182,8 @@ class Facts:
     background: tuple[BackgroundTask, ...] = ()
     """Background tasks without subagents, oldest first."""
     recent_activity: tuple[str, ...] = ()
-    """The last five tool calls, oldest first, one line each."""
+    """The main agent's last five tool calls, oldest first, one line each. Changes of drafts and of
+    temporary files are left out."""
     last_reply: str | None = None
     """The last text that the agent wrote."""
     longer_reply: str | None = None
@@ -211,4 +212,5 @@ class Facts:
     instructions: tuple[str, ...] = ()
     """Paths of the instruction files that the CLI gave to the model, such as `CLAUDE.md`."""
     most_read: tuple[tuple[str, int], ...] = ()
-    """The files that the session read most often, with the number of reads; most read first."""
+    """The files that the session read most often, at least twice, with the number of reads; most
+    read first."""

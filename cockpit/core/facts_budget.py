@@ -129,7 +129,9 @@ class _Budget:
 
 
 def within(facts: Facts, git: GitView, goal: str | None, tokens: int) -> tuple[Facts, GitView, str]:
-    """Return the facts that fit into a document of this size, and a text about the removed facts.
+    """Return the facts of transcript and git that fit into a document of this size.
+
+    The third value is a text about the removed facts.
 
     The goal is never cut. At least half of the tokens are for the facts, even if the goal is long.
     """

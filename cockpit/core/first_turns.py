@@ -72,7 +72,8 @@ def before(steps: StepsTaken, subjects: Iterable[str], document: str) -> Before:
 
 
 def commits_listed(document: Document) -> list[str]:
-    """Return the subjects of the commits that a document's verified facts list."""
+    """Return the subjects of the commits that a document's verified facts list, without those
+    that are marked as unverified."""
     facts = document.sections.get("Verified Facts", "").partition(COMMITS)[2].partition("\n### ")[0]
     lines = (line for line in facts.split("\n") if UNVERIFIED not in line)
     return [match[1].strip() for line in lines if (match := _COMMIT.fullmatch(line.strip()))]

@@ -157,7 +157,7 @@ def _uses_network(setting: Setting) -> bool:
 
 
 def configured_hooks(settings: Iterable[Setting]) -> tuple[bytes, ...]:
-    """Return the names of the repository's configured hooks (`hook.<name>.command`)."""
+    """Return the names of the hooks that the repository configures (`hook.<name>.…`), sorted."""
     names = {
         setting.subsection or b""
         for setting in settings
@@ -167,7 +167,7 @@ def configured_hooks(settings: Iterable[Setting]) -> tuple[bytes, ...]:
 
 
 def hooks_path(settings: Iterable[Setting]) -> bytes | None:
-    """Return the value of `core.hooksPath`; the last setting wins."""
+    """Return the value of `core.hooksPath`; the last setting wins. None if there is none."""
     return next(
         (setting.value for setting in reversed([*settings]) if setting.key == b"core.hookspath"),
         None,
@@ -175,7 +175,7 @@ def hooks_path(settings: Iterable[Setting]) -> bytes | None:
 
 
 def own_value(settings: Iterable[Setting], key: bytes) -> bytes | None:
-    """Return the system's or user's value of a setting; the last one wins, as in git."""
+    """Return the system's or user's value of a setting; None without one. The last setting wins."""
     return next(
         (setting.value for setting in reversed([*settings]) if setting.own and setting.key == key),
         None,

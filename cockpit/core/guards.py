@@ -53,7 +53,7 @@ def not_grown(left: Left, tokens: int | None, window: int | None, *, forced: boo
 def is_stale(turn: Turn, age: float | None) -> bool:
     """Return whether a token count is too old to act on. An unknown age is too old.
 
-    The known count of an idle agent is never too old.
+    The known count of an agent that is idle or in a dialog is never too old.
     """
     at_rest = turn in (Turn.IDLE, Turn.DIALOG)
     return age is None or (not at_rest and age > STALE)

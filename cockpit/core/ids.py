@@ -53,7 +53,7 @@ def agent_name(text: str) -> AgentName:
 
 
 def suggested_name(text: str) -> str:
-    """Return a valid name that is similar to `text`, without accents."""
+    """Return a valid name that is similar to `text`, without accents; else `agent`."""
     plain = re.sub(r"[\u0300-\u036f]", "", unicodedata.normalize("NFKD", text.casefold()))
     near = re.sub(r"[^a-z0-9._-]+", "-", plain).strip("-._")[:32].rstrip("-._")
     return near or "agent"

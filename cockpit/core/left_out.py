@@ -1,6 +1,6 @@
 """Find the points of the transcript that a handoff document does not mention.
 
-Compares words, so a document can also contain a point of the result, in other words.
+Compares words, so the result can include a point that the document mentions in other words.
 """
 
 from __future__ import annotations

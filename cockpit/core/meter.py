@@ -134,7 +134,10 @@ class Meter:
 
     @property
     def model(self) -> str | None:
-        """The model of the last reply, with the `[1m]` suffix that replies leave out."""
+        """The model of the last reply, with the `[1m]` suffix that replies leave out.
+
+        Before the first reply, the model that the CLI reported; None if unknown.
+        """
         if self._model is None:
             return self._identity
         return self._model + self._suffixes.get(_base(self._model), "")
@@ -151,7 +154,8 @@ class Meter:
 
     @property
     def tokens_per_turn(self) -> int | None:
-        """Tokens that one API call adds: the median of the last calls since a compaction."""
+        """Tokens that one API call adds: the median of the last calls since a compaction; None if
+        unknown."""
         from statistics import (
             median,
         )  # slow to load, and only the screen needs it

@@ -75,7 +75,7 @@ class DialogOpened:
     tool: str = ""
     """The tool that needs permission, if known."""
     command: str = ""
-    """The tool's input, complete; can have several lines."""
+    """The tool's main argument, such as a command, path or URL; can have several lines."""
     body: str = ""
     """Everything that the user needs to read: the command, the change of a file, the plan, or the
     questions. Empty if the CLI's hooks do not report this text."""

@@ -1,10 +1,10 @@
 """Several byte streams over one connection, compressed: the protocol of `dial-stdio --multiplex`.
 
 Each end first sends `GREETING`, then one zlib stream of frames: kind, stream number, length,
-payload. Numbers grow and are never reused. Each end closes its direction of a stream with one `END`
-or `RESET`. A sender may have at most `WINDOW` bytes of a stream that the receiver has not consumed
-(`STEP_WINDOW` in a stream to `cockpit move-step`), so a slow reader delays only its own stream, and
-memory is bounded.
+payload. Stream numbers grow and are never reused. Each end closes its direction of a stream with
+one `END` or `RESET`. A sender may have at most `WINDOW` bytes of a stream that the receiver has not
+consumed (`STEP_WINDOW` in a stream to `cockpit move-step`), so a slow reader delays only its own
+stream, and memory is bounded.
 
 The peer is not trusted: each violation raises `Violation`, and the connection must be closed.
 Frames of an unknown kind are skipped, so that later versions can add kinds.

@@ -55,7 +55,10 @@ def referenced(text: str, environment: Mapping[str, str]) -> list[str]:
 
 
 def signature(secret: str, ident: str, timestamp: int, body: bytes) -> dict[str, str]:
-    """Return the Standard Webhooks headers; `secret` is `whsec_` and base64, or any other text."""
+    """Return the Standard Webhooks headers; `secret` is `whsec_` and base64, or any other text.
+
+    Raises `Failed` if the text after `whsec_` is not base64.
+    """
     key = secret.encode()
     if secret.startswith("whsec_"):
         try:

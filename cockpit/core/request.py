@@ -15,7 +15,7 @@ from cockpit.core.markdown import code, one_line
 from cockpit.core.tool_names import CLAUDE_TOOLS, ToolNames
 
 FROM_COCKPIT = "Note from cockpit"
-"""The beginning of each text that cockpit, not the user, sends to an agent."""
+"""The beginning of each note and request that cockpit sends to a running session."""
 LONGEST = 1_700
 """Maximum characters of any request without a reminder, for a path of up to 300 characters."""
 
@@ -38,7 +38,7 @@ EXACT = (
 
 
 def is_from_cockpit(prompt: str) -> bool:
-    """Return whether cockpit wrote a prompt."""
+    """Return whether a prompt is a note or request from cockpit; False for a continuation."""
     return prompt.lstrip().startswith(FROM_COCKPIT)
 
 

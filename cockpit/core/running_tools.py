@@ -31,7 +31,7 @@ class RunningTools:
     def feed(self, event: SessionEvent | Skipped) -> None:
         """Process the next event of the transcript.
 
-        The end of a turn ends all open calls.
+        The end of a turn, a compaction, a prompt and a new message of the agent end all open calls.
         """
         match event:
             case AssistantReplied(sidechain=False, tools=tools, message_id=message):

@@ -1,9 +1,8 @@
 """Make untrusted text safe to show in a terminal.
 
-Names, branches, pane contents, documents and transcripts pass through here before they are shown or
-stored. Removes whole escape sequences, and characters that move the cursor, change the direction of
-writing or are invisible. A lone surrogate becomes U+FFFD. Limits the length. Does not escape
-markup.
+Names, branches, pane contents, documents and transcripts pass through here before they are shown.
+Removes whole escape sequences, and characters that move the cursor, change the direction of writing
+or are invisible. A lone surrogate becomes U+FFFD. Limits the length. Does not escape markup.
 """
 
 from __future__ import annotations

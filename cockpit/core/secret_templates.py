@@ -80,7 +80,8 @@ _UUID_RUNS: tuple[tuple[Part, ...], ...] = (
 def expression(template: str) -> str:
     """Convert a template to a regular expression; `<` and `>` become the group `s`.
 
-    A run may be a quarter shorter than in the template, or half longer. A run at the end of a
+    A run without `!` may be a quarter shorter than in the template, or half longer; the last run in
+    a template may be three times as long. A run at the end of a
     template may have any length: the expression ends at the shortest length of that run, and
     `open_alphabet` has the characters that may follow.
     """
@@ -112,7 +113,8 @@ def _ends(run: Run, following: list[Part]) -> bool:
 
 
 def open_alphabet(template: str) -> str | None:
-    """Return the characters of the template's last run, if that run may be longer; else None."""
+    """Return the characters of the run at the template's end, as a regular expression; None if the
+    template does not end in a run, or if that run has an exact length."""
     last = next(part for part in reversed(parts(template)) if not isinstance(part, Mark))
     if not isinstance(last, Run) or last.exact:
         return None

@@ -18,8 +18,8 @@ _COLOUR = re.compile(rb"[0-9]{1,4}m(?=.)")
 class Words:
     """The set of words in a text.
 
-    A word that directly follows an escape (`\\n`) or a colour code is included twice: with the
-    letter of the escape or the end of the code, and without.
+    A word that directly follows an escape (`\\n`), a colour code or dashes is included twice: with
+    the letter of the escape, the end of the code or the dashes, and without.
     """
 
     each: frozenset[bytes]

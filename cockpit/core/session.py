@@ -71,9 +71,9 @@ class AssistantReplied:
 
 @dataclass(frozen=True, slots=True)
 class LastSaid:
-    """The text of one of the main agent's last replies, oldest first.
+    """The text of one of the main agent's last replies.
 
-    Sent by a reader that leaves the texts out of `AssistantReplied`.
+    A reader that leaves the texts out of `AssistantReplied` sends these events, oldest first.
     """
 
     text: str

@@ -46,7 +46,7 @@ class Ground:
 
 
 def supplement(ground: Ground, occasion: Occasion, form: Form = "structured") -> str:
-    """Return the text: at most `LONGEST` characters, with the token in the first line."""
+    """Return the facts as text: at most `LONGEST` characters, with the token in the first line."""
     opening = (
         f"Note from cockpit ({ground.token}): {_OPENING[occasion]} The facts come from the "
         "session's transcript and git. Where a summary differs, these facts are right."

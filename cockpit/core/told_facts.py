@@ -131,8 +131,8 @@ def plan(last: Plan) -> str:
 def reminder(facts: Facts) -> list[str]:
     """Return facts for the prompt that asks for a handoff document, one line each.
 
-    The facts are the newest orders, refusals and answers of the user, the last checks and the open
-    links: together at most `REMINDED` characters.
+    The facts are the user's newest orders, refusals with a reason, and answers that the user did
+    not correct; the last checks; and the open links: together at most `REMINDED` characters.
     """
     orders = [
         f"the user said: {_short(constraint.text)} (turn {constraint.turn})"

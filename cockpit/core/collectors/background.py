@@ -39,7 +39,7 @@ class SubagentCollector:
         return tuple(self._subagents.values())
 
     def called(self, tool: ToolUse) -> None:
-        """Record a call of the main conversation."""
+        """Record the subagent that a call of the main conversation starts."""
         if tool.name not in _SUBAGENT_TOOLS:
             return
         kind = str(tool.input.get("subagent_type") or "general-purpose")
@@ -67,7 +67,7 @@ class SubagentCollector:
 
 
 class BackgroundCollector:
-    """Keeps each background command with its last known status."""
+    """Keeps the background tasks and shell jobs with their last known status."""
 
     __slots__ = ("_jobs", "_limits", "_stopping", "_tasks")
 
@@ -85,7 +85,7 @@ class BackgroundCollector:
         return tuple(self._tasks.values())
 
     def called(self, tool: ToolUse) -> None:
-        """Record a call of the main conversation."""
+        """Record a call of the main conversation that ends a background task."""
         if (named := tool.input.get(STOPPERS.get(tool.name, ""))) is not None:
             remember_call(self._stopping, tool.id, str(named))
 

@@ -8,7 +8,8 @@ from typing import TypeVar
 V = TypeVar("V")
 
 PENDING_KEPT = 500
-"""Minimum tool calls without a result that one collector keeps."""
+"""Minimum tool calls without a result that `remember_call` keeps; `remember` keeps at most as many
+entries."""
 
 
 def remember(kept: dict[str, V], key: str, value: V, limit: int = PENDING_KEPT) -> None:

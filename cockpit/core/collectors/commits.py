@@ -68,7 +68,7 @@ class CommitCollector:
     def __init__(self) -> None:
         self._commits: dict[str, CommitMade] = {}
         self._committing: dict[str, str] = {}
-        """The command of each call without a result."""
+        """The commands about commits that have no result yet, by the call's id."""
         self._branch = ""
         """The branch of the last commit that git printed."""
         self._quiet: dict[str, None] = {}
@@ -166,11 +166,11 @@ class CommitCollector:
         if removed:
             self._left.append((kept[-1] if kept else "", removed))
         for made in removed:
-            # git may still have this commit, if the reset removed commits of others instead.
+            # git may still have this commit, if the reset removed commits that are unknown here.
             remember(self._quiet, made.subject, None, COMMITS_KEPT)
 
     def _listed(self, command: str, event: ToolFinished) -> None:
-        """Record the hashes of quiet commits that `git log` shows."""
+        """Record the hashes that `git log` shows for the subjects in `_quiet`."""
         if not self._quiet or event.failed or _LOG.search(command) is None:
             return
         for hash_, subject in _LOGGED.findall(event.text):

@@ -85,7 +85,10 @@ class FailureCollector:
         return tuple(failure for _, _, failure in self._failures)
 
     def replied(self, message: str) -> None:
-        """Record the next part of a message, before its calls."""
+        """Record the id of the message to which the next calls belong.
+
+        A new id means that the earlier calls have returned.
+        """
         if message == self._message:
             return
         self._message = message
@@ -129,7 +132,7 @@ class FailureCollector:
                 again = before == argument and key.startswith("Bash ")
                 after = self._between if again else ""
                 if call == failure.call and not again and key.startswith("Bash "):
-                    # The calls differ only in a part that a line leaves out: an `export` or a `cd`.
+                    # The calls differ only in a part that `described` leaves out, such as `cd`.
                     call = f"Bash {safe_line(' '.join(argument.split()), ERROR_KEPT)}"
                 self._failures[at] = key, before, replace(failure, worked=call, after=after)
 
@@ -141,7 +144,7 @@ def _same_check(failed: str, worked: str) -> bool:
 
 
 def first_error(output: str) -> str:
-    """Return the first line that looks like an error; else the first line."""
+    """Return the first line that looks like an error; else the first line, empty without output."""
     text = without_escapes(_TAGS.sub("", output))
     text = text[status.end() :] if (status := _STATUS.match(text)) else text
     lines = [line for line in text.split("\n") if line.strip()]

@@ -63,7 +63,7 @@ class FileCollector:
 
     @property
     def most_read(self) -> tuple[tuple[str, int], ...]:
-        """The files that were read more than once, most read first."""
+        """The files that were read more than once, most read first; at most `MOST_READ`."""
         often = [(path, count) for path, count in self._reads.most_common(MOST_READ) if count > 1]
         return tuple(often)
 

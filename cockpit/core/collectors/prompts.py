@@ -36,7 +36,8 @@ class PromptCollector:
 
     @property
     def goal(self) -> str | None:
-        """The first prompt, or the goal in the prompt files or handoff document that it names."""
+        """The first prompt, or the goal in the prompt files or handoff document that it names; None
+        without a prompt."""
         return self._goal
 
     @property
@@ -62,7 +63,10 @@ class PromptCollector:
         return text
 
     def queued(self, event: PromptQueued) -> str:
-        """Record a prompt that reached the agent during a turn, and return its text."""
+        """Record a prompt that reached the agent during a turn, and return its text.
+
+        Empty if the prompt is from cockpit.
+        """
         if is_from_cockpit(event.text):
             return ""
         self._note(event.text, queued=True)

@@ -5,7 +5,8 @@
       ▼         ▼            ▼             ▼            ▼                      └────────────┤
     Ended     Ended        Ended         Ended        Ended          Ended ◄─ Reviving ◄────┘
 
-A job that moves to another machine waits in `Moving`, between `Settling` and `Stopping`, and ends
+`Confirming` ends with the new session's first reply. A handoff without review skips `Reviewing`. A
+job that moves to another machine waits in `Moving`, between `Settling` and `Stopping`, and ends
 after `Stopping`.
 
 `states` has the states, `events` the events, `commands` the commands. `advance` is the transition

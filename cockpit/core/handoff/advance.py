@@ -3,8 +3,9 @@
 Pure, and defined for every state and event. A test checks each invariant:
 
 - no path reaches `Stopping` without a sealed document;
-- no process is ended before `Stopping`; after that state, the handoff starts a successor or reopens
-  the old session, unless the job continues on another machine;
+- no process is ended before `Stopping`; after the old process has ended, the handoff starts a
+  successor or reopens the old session, unless the job continues on another machine or all agents
+  are being ended;
 - a successor is started only after the end of the previous process was verified;
 - an event that has no meaning in a state changes nothing.
 

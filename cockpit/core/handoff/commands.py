@@ -13,7 +13,7 @@ class Prepare:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Ask the agent for the document: after the next tool call, or, if idle, by a paste."""
+    """Ask the agent for the document: after its next tool call, or by a paste if it is idle."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,7 @@ class HandoffDetails:
     compacted: bool = False
     """The handoff was cancelled because the context was compacted."""
     answered_by: str = ""
-    """The user who last approved or refused, such as `ana@laptop`; empty if nobody was asked."""
+    """The user who last approved or refused, such as `ana@laptop`; empty if unknown."""
     closed: float | None = None
     """When the handoff ended, in seconds of `Clock.steady`."""
     rebuilt: bool = False

@@ -146,7 +146,7 @@ class DocumentSealed:
 
 @dataclass(frozen=True, slots=True)
 class DocumentFailed:
-    """The current writer could not write a valid document."""
+    """The current writer could not write a valid document, or the facts could not be renewed."""
 
     now: float
     why: str

@@ -191,7 +191,7 @@ class Outcome(StrEnum):
 
     DONE = "done"
     CANCELLED = "cancelled"
-    """The handoff was cancelled; the old session continues."""
+    """The handoff was cancelled, for example because the CLI compacted or the agent ended."""
     REFUSED = "refused"
     """The user refused the handoff."""
     REVIVED = "revived"

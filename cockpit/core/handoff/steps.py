@@ -37,7 +37,7 @@ Step = tuple[Handoff, tuple[Command, ...]]
 """The next handoff, and its commands."""
 
 HURRY = 10.0
-"""Seconds that a handoff with `--now` waits after it has interrupted the turn."""
+"""Seconds that a handoff waits for the end of a turn that it has interrupted."""
 
 
 def entry(handoff: Handoff) -> tuple[Command, ...]:

@@ -127,7 +127,7 @@ def _with_force(state: Settling, seen: Observation) -> Settling:
 def _unsettled(plan: Plan, state: Settling, seen: Observation) -> str | None:
     """Return why the old process cannot be ended yet; None if the process can be ended.
 
-    With `--now`, only the interrupted turn has to end.
+    With `--now`, only the interrupted turn has to end, within `HURRY` seconds.
     """
     hurried = state.interrupted_at is not None and seen.now - state.interrupted_at > HURRY
     if plan.now:
