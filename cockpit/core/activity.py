@@ -10,9 +10,9 @@ from cockpit.core.safetext import cut_at_word, safe_line
 from cockpit.core.session import ToolUse
 
 MOST_KEPT = 4
-"""Maximum arguments of a tool call that is kept whole. A larger call is described at once."""
+"""Maximum arguments of a tool call that `CallLine` keeps whole, to describe the call later."""
 LENGTH = 100
-"""Maximum characters of a tool call's description; a cut description ends in an ellipsis."""
+"""Maximum characters of a text from `one_line`; a cut text ends in an ellipsis."""
 
 _MAIN_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "Agent": ("description", "prompt"),

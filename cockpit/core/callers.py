@@ -24,8 +24,8 @@ NEVER = USER_ONLY | {
     "moved",
 }  # fmt: skip
 """Verbs that no setting can allow an agent to use. These verbs load a configuration, end the
-supervisor, act on sessions that the user started, change the user's list of agents, or are for the
-user only."""
+supervisor, act on sessions that the user started, change the user's list of agents, end a move to
+another machine, or are for the user only."""
 _ADDRESS = re.compile(r"[0-9A-Fa-f:.]{2,45}(%\w{1,15})?")
 
 
@@ -42,7 +42,8 @@ class Caller:
 
     kind: CallerKind
     name: str = ""
-    """Name of the agent that sent the request, directly or with a hook; empty if unknown."""
+    """Name of the agent that sent the request, directly or with a hook; empty for the user, and
+    if unknown."""
     pid: int = 0
     hook: str = ""
     """Name of the event for which the calling hook runs; empty if the caller is not a hook."""

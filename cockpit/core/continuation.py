@@ -99,8 +99,8 @@ def quoted_goal(prompt: str) -> str | None:
 def first_prompt(prompt: str, marker: str | None = None) -> str:
     """Build the prompt of a job's first session: the user's prompt, unchanged.
 
-    With a marker, a paragraph about the marker follows the prompt. In every mode, cockpit pushes,
-    opens a pull request and runs hooks only after the agent has printed the marker.
+    With a marker, a paragraph about the marker follows the prompt. In every mode, the agent prints
+    the marker when the job is done; cockpit then pushes, opens a pull request and runs hooks.
     """
     return f"{prompt}\n\n{_completion(marker)}" if marker else prompt
 

@@ -5,7 +5,7 @@
     │   └── Hindered        1  a problem of the machine; retrying may succeed
     ├── BadUsage            2  the command line is invalid
     │   └── BadConfig       2  a configuration file is invalid
-    ├── NoSuchAgent         3
+    ├── NoSuchAgent         3  a named agent, session, handoff or document does not exist
     ├── NoSupervisor        4
     │   └── Unreachable     4  a supervisor is running, but does not answer on its socket
     ├── NotNow              5  not possible in the current state
@@ -60,7 +60,7 @@ class BadConfig(BadUsage):
 
 
 class NoSuchAgent(CockpitError):
-    """No agent with the given name is configured or running."""
+    """The named agent, session, handoff or document does not exist."""
 
     exit_code = 3
 

@@ -72,7 +72,7 @@ class Gauge:
         self.lose()
 
     def lose(self) -> None:
-        """Clear the token count, because a newer count could not be read."""
+        """Clear the token count, for example because a newer count could not be read."""
         self.tokens = None
         self.source = None
         self.at = None

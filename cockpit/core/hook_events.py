@@ -12,7 +12,7 @@ from cockpit.core.foreign_json import loads
 
 PAYLOAD_VERSION = 1
 PROLOGUE = 10_000
-"""Maximum characters of a session_start hook's output that are prepended to the prompt."""
+"""Maximum characters of the output of all session_start hooks that are prepended to the prompt."""
 
 EVENTS: dict[str, str] = {
     "session_start": "before a session gets its prompt, which a shell hook's output can precede",

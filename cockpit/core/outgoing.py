@@ -141,7 +141,10 @@ def thread_name(payload: Mapping[str, Any]) -> str:
 
 
 def thread_address(url: str, thread: str | None) -> str:
-    """Return the webhook's URL for a thread. `wait=true` makes Discord return the thread's id."""
+    """Return the webhook's URL for a thread; for no thread or a new one if `thread` is None.
+
+    `wait=true` makes Discord return the thread's id.
+    """
     parts = urlsplit(url)
     query = dict(parse_qsl(parts.query)) | {"wait": "true"}
     query |= {"thread_id": thread} if thread else {}

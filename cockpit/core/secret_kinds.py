@@ -44,13 +44,13 @@ class Kind:
     """One kind of secret."""
 
     name: str
-    """Unique; printed by `cockpit redact --check`."""
+    """Unique; printed by `cockpit redact --kinds`."""
     template: str
     names: tuple[str, ...] = ()
     """Names of environment variables and settings that contain such a secret, in upper case."""
     how: Literal["shape", "name", "place"] = "shape"
-    """How a secret is found: by its shape, anywhere; by its name; or by its place
-    (`core.secret_places`), for which the template is one example."""
+    """How a secret is found: by its shape, anywhere; by its name; or by its place,
+    such as a URL or an option, for which the template is one example."""
 
     @property
     def family(self) -> str:

@@ -52,7 +52,7 @@ class ToolUse:
 
 @_frequent
 class AssistantReplied:
-    """One record of an API message. The last record with a `message_id` is the valid one."""
+    """One record of an API message; a message can have several, each with other text and tools."""
 
     message_id: str
     model: str
@@ -134,7 +134,7 @@ class ToolFinished:
     answers: tuple[tuple[str, str], ...] = ()
     """If the tool asked the user: each question with its answer."""
     agent_id: str | None = None
-    """The id of the subagent that the tool started, or of the background task in its report."""
+    """The id of the subagent that the tool started; in a report of a background task, its id."""
     agent_status: str | None = None
     """`running`, `completed`, `failed` or `stopped`, if `agent_id` is set."""
     task_id: str | None = None

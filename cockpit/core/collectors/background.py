@@ -90,7 +90,7 @@ class BackgroundCollector:
             remember_call(self._stopping, tool.id, str(named))
 
     def finished(self, event: ToolFinished, call: CallLine | None) -> None:
-        """Record a result. `call`: the call that returned it, if made by the main conversation."""
+        """Record the result of a call. `call` is None unless the main conversation made it."""
         if event.task_id and call is not None and call.name in _TYPES:
             texts = _kept(call.description), _kept(call.command)
             task = BackgroundTask(event.task_id, _TYPES[call.name], *texts, event.task_log)

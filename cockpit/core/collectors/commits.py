@@ -77,7 +77,7 @@ class CommitCollector:
         self._elsewhere = False
         """The branch was switched after the last commit, so a reset removes no known commits."""
         self._left: deque[tuple[str, tuple[CommitMade, ...]]] = deque(maxlen=LEFT_KEPT)
-        """The commits that each reset or amendment removed, with the hash of the commit before."""
+        """The commits that each reset or amendment removed, with the hash before them."""
 
     @property
     def commits(self) -> tuple[CommitMade, ...]:

@@ -31,7 +31,7 @@ class PlanCollector:
         return self._plan if self._plan is not None and self._plan.text.strip() else None
 
     def called(self, tool: ToolUse, turn: int) -> None:
-        """Record a call of the main conversation."""
+        """Record a call of the main conversation that presents or writes a plan."""
         if tool.name == PLAN_TOOL:
             self._asked = tool.id
             text, file = tool.input.get("plan"), tool.input.get("planFilePath")

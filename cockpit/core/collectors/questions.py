@@ -34,7 +34,7 @@ class QuestionCollector:
         return tuple(self._refusals)
 
     def finished(self, event: ToolFinished, turn: int, call: CallLine | None) -> None:
-        """Record a result. `call`: the call that returned it, if made by the main conversation."""
+        """Record the result of a call. `call` is None unless the main conversation made it."""
         asked = call is not None and call.name == ASKING_TOOL
         for question, answer in (
             event.answers if asked else ()

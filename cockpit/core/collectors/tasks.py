@@ -43,7 +43,7 @@ class TaskCollector:
         return tuple(task for _, task in numbered)
 
     def called(self, tool: ToolUse) -> None:
-        """Record a call of the main conversation."""
+        """Record a call of the main conversation that changes or lists the todos."""
         match tool.name:
             case "TodoWrite":
                 self._write(tool.id, tool.input.get("todos"))
