@@ -15,7 +15,7 @@ PROLOGUE = 10_000
 """Maximum characters of the output of all session_start hooks that are prepended to the prompt."""
 
 EVENTS: dict[str, str] = {
-    "session_start": "before a session gets its prompt, which a shell hook's output can precede",
+    "session_start": "before a new session gets its prompt and shell hooks' output; after /clear",
     "context_warning": "the warn threshold was crossed, once for each session and compaction",
     "context_threshold": "the act threshold was crossed, in every mode; a shell hook can decide",
     "handoff_start": "a handoff has begun",

@@ -1,8 +1,9 @@
 """Compare what permission modes allow without asking, and choose the mode of a successor.
 
-The mode of a successor is never wider than its predecessor's, not even in another CLI. The same
-name means different things in different CLIs, so the rights of the modes are compared, not their
-names. Reading files is not compared, because each CLI allows it by rules of its own.
+The mode of a successor is never wider than its predecessor's, except that a mode of another CLI may
+allow `Right.LOOK` too. The same name means different things in different CLIs, so the rights of the
+modes are compared, not their names. Reading files is not compared, because each CLI allows it by
+rules of its own.
 """
 
 from __future__ import annotations
