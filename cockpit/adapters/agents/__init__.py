@@ -1,4 +1,6 @@
-"""Adapters for agent CLIs, one package or module each. To add a runtime, extend `runtime`."""
+"""Adapters for agent CLIs, one package or module each. To add a built-in runtime, extend
+`RUNTIMES` and `runtime`.
+"""
 
 from __future__ import annotations
 

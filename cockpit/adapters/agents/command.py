@@ -172,7 +172,7 @@ class Command(RuntimeDefaults):
 def resolved_program(
     owner: str, word: str, directory: Path | None, environment: Mapping[str, str]
 ) -> str:
-    """Return the path of program `word`, found on PATH, or below `directory` if it has a slash.
+    """Return the path of program `word`: on PATH, or below `directory` if the word has a slash.
 
     The pane would run the same program. Raises `ProgramMissing`; the message begins with `owner`,
     the name of an agent or a runtime.

@@ -1,6 +1,7 @@
 """Recognise the dialogs of a CLI that come before a session, such as trust and login.
 
-No hook runs before these dialogs, so cockpit reads the screen. cockpit does not answer them.
+No hook runs before these dialogs, so cockpit reads the screen. cockpit answers none of
+these dialogs.
 """
 
 from __future__ import annotations

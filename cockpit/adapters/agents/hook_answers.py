@@ -23,7 +23,10 @@ window, the CLI cannot continue without the compaction."""
 
 
 def additional_context(event: str, text: str) -> dict[str, Any]:
-    """Return a response that adds context for the model; after `PostToolUse`, during a turn."""
+    """Return a response that adds context for the model.
+
+    Raises `Failed` for an event that is not in `CONTEXT_EVENTS`, and for a text that is too long.
+    """
     if event not in CONTEXT_EVENTS:
         raise Failed(f"{event!a} does not accept added context")
     return {
@@ -32,7 +35,11 @@ def additional_context(event: str, text: str) -> dict[str, Any]:
 
 
 def block(event: str, reason: str) -> dict[str, Any]:
-    """Return a response that blocks the event; at `Stop` the turn continues with the reason."""
+    """Return a response that blocks the event; at `Stop` the turn continues with the reason.
+
+    Raises `Failed` for an event that is not in `BLOCKABLE_EVENTS`, and for a reason that is too
+    long.
+    """
     if event not in BLOCKABLE_EVENTS:
         raise Failed(f"cockpit cannot block {event!a}")
     return {"decision": "block", "reason": bounded(reason)}

@@ -54,7 +54,7 @@ class HookedRuntime(RuntimeDefaults):
         return self.responses.withdraw_ask(agent)
 
     def permit_writing(self, agent: AgentName, path: Path) -> bool:
-        """Make the hook of a permission dialog allow writing this file. Returns True."""
+        """Make the CLI's hooks allow writing this file without a dialog. Returns True."""
         self.responses.permit(agent, str(path))
         return True
 
@@ -62,7 +62,10 @@ class HookedRuntime(RuntimeDefaults):
         self.responses.forbid(agent)
 
     def hold_compaction(self, agent: AgentName) -> bool:
-        """Make the hook before a compaction wait while this process runs. Returns True."""
+        """Make the hook before a compaction wait for `release_compaction` while this process runs.
+
+        Returns True.
+        """
         self.responses.hold_compaction(agent, os.getpid())
         return True
 

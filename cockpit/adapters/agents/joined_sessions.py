@@ -1,4 +1,4 @@
-"""The live sessions of several CLIs as one. Implements `ports.live_sessions.LiveSessions`."""
+"""Join the live sessions of several CLIs. Implements `ports.live_sessions.LiveSessions`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cockpit.ports.live_sessions import LiveSession, LiveSessions
 
 
 class JoinedSessions:
-    """Passes each call to the reader of the session's CLI.
+    """Joins the readers of all CLIs; passes a call about a session to the reader of its CLI.
 
     `make` returns the readers by runtime name. It is called once, when a reader is first needed.
     """

@@ -9,7 +9,7 @@ from cockpit.ports.live_sessions import LiveSessions
 
 
 def live_readers(environment: Mapping[str, str], state: Path) -> Mapping[str, LiveSessions]:
-    """Return a reader for each CLI, by runtime name. Readers store their files below `state`.
+    """Return a reader for each CLI, by runtime name. A reader may store files below `state`.
 
     The imports are local, because the supervisor's first answer does not need these modules.
     """

@@ -21,7 +21,7 @@ _PROBED: dict[tuple[str, int, int], str] = {}
 
 
 def probed_version(path: Path, environment: Mapping[str, str], install: str) -> str:
-    """Return the version that the program prints for `--version`; cached until its file changes.
+    """Return the version that the program prints for `--version`; cached until the file changes.
 
     Raises `ProgramMissing` if the program is missing, cannot be started, fails or prints no
     version; `install` is the next step in the error.

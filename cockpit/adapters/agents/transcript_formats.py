@@ -66,7 +66,7 @@ class TranscriptFormat:
     because the parser's modules are slow to load."""
     window: Callable[[str | None, Mapping[str, str]], Window]
     recognised: bool = True
-    """Whether the file begins with records of this CLI; False if no line was recognised."""
+    """Whether a record of this CLI was recognised; also True for an empty file."""
     cli: str | None = None
     """Name of the runtime whose CLI wrote the file; None for a user's own program, and if no line
     was recognised."""

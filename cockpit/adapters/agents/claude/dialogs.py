@@ -88,7 +88,8 @@ def _above_tasks(lines: list[str]) -> list[str]:
 def _choices_above(lines: Sequence[str], end: int) -> tuple[list[_Item], int] | None:
     """Return the numbered choices directly above line `end`, and the line index of choice 1.
 
-    Return None if a number is missing. Lines between choices belong to the choice above.
+    Return None if a number is missing, or if a line is neither a choice nor indented text. Indented
+    lines belong to the choice above.
     """
     items: list[_Item] = []
     extra: list[str] = []
@@ -266,7 +267,7 @@ def _review(lines: list[str]) -> Dialog | None:
 
 
 def _plan_footer(lines: Sequence[str]) -> int | None:
-    """Return the index of the line with the key that edits the plan.
+    """Return the index of the line with the key that edits the plan; None without such a line.
 
     The path of the plan's file is on the same line, or on the next lines if the path does not fit.
     """

@@ -1,8 +1,8 @@
 """Read the status files of Claude Code's live processes: `<config>/sessions/<pid>.json`.
 
-Only these files report an interrupt, and a dialog for which no hook runs. cockpit never writes
-them. A file is used only if the process that wrote the file is alive, because the pid may belong to
-another process now.
+These files report an interrupt, and a dialog for which no hook runs. cockpit never writes these
+files. A file is used only if the process that wrote the file is alive, because the pid may belong
+to another process now.
 """
 
 from __future__ import annotations

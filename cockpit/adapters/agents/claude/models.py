@@ -1,7 +1,7 @@
 """Look up a Claude model's context window, and the token count at which the CLI compacts.
 
-The values are those of CLI 2.1.330, by model name and environment. They are used only if neither
-the status line nor the transcript reports a value, because an account may have other models.
+The values are those of CLI 2.1.330, by model name and environment. A window from here is used only
+if neither the status line nor the transcript reports one, because an account may have other models.
 """
 
 from __future__ import annotations
@@ -55,7 +55,8 @@ _ON_COMPACTION = (
 )
 
 OUTPUT_RESERVE = 20_000
-"""Tokens that the CLI reserves for its summary; fewer if the model's maximum reply is shorter."""
+"""Tokens that the CLI reserves for its summary; fewer if
+`CLAUDE_CODE_MAX_OUTPUT_TOKENS` is smaller."""
 COMPACTION_MARGIN = 13_000
 
 
@@ -63,8 +64,9 @@ def window(model: str | None, environment: Mapping[str, str]) -> Window:
     """Return a model's window from its name and the CLI's environment.
 
     `[1m]` anywhere in the name selects the large window. For a model that exists with both windows,
-    and for an unknown model, returns the small window as `ASSUMED`. cockpit starts no automatic
-    handoff with an assumed window.
+    and for an unknown model, returns the small window as `ASSUMED`. Variables in the environment
+    can set another window, or exclude the large one. cockpit starts no automatic handoff with an
+    assumed window.
     """
     name = (model or "").lower()
     configured = _positive(environment.get("CLAUDE_CODE_MAX_CONTEXT_TOKENS"))

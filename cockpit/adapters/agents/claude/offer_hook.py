@@ -92,7 +92,7 @@ def state_of(environment: Mapping[str, str]) -> Setup:
 
 
 def check(environment: Mapping[str, str]) -> None:
-    """Raise `Failed` if `install` would fail."""
+    """Raise `Failed` if `install` could not read or change the settings. Writes nothing."""
     _changed(settings_file(environment), _with_ours)
 
 

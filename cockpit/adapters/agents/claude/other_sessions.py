@@ -60,8 +60,8 @@ class ClaudeSessions:
 
 
 def _session(note: Mapping[str, Any]) -> LiveSession | None:
-    """Return the session in a status file; None if the file lacks an id or a directory, or
-    if the process is another user's."""
+    """Return the session in a status file; None if the id or the directory is missing or invalid,
+    or if the process has ended or is another user's."""
     ident, directory, pid = note.get("sessionId"), note.get("cwd"), int(note["pid"])
     if not isinstance(ident, str) or not is_session_id(ident):
         return None

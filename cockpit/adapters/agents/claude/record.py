@@ -197,8 +197,8 @@ def content_of(blocks: object) -> tuple[str, tuple[ToolUse, ...]]:
 def _context(usage: Record) -> Usage:
     """Return the tokens in the context window.
 
-    If there are `iterations`, the last one in `_MAIN_ITERATIONS` is used, because the top-level
-    numbers are sums.
+    If there are `iterations`, the last one whose type is in `_MAIN_ITERATIONS` is used, because the
+    top-level numbers are sums.
     """
     iterations = usage.get("iterations")
     if isinstance(iterations, list):
@@ -393,8 +393,8 @@ def _permission_mode(record: Record) -> Sequence[SessionEvent]:
 def session_of(line: bytes) -> Identified | None:
     """Return the session's data in a line of any kind; None for a line without a session id.
 
-    `parse` returns no such data for the most frequent lines. Needed for a transcript that has only
-    such lines.
+    `parse` does not return this data for the most frequent lines, and some transcripts have no
+    other lines.
     """
     try:
         record = loads(line)

@@ -11,9 +11,10 @@ MOST_QUESTIONS = 20
 
 
 def request_text(tool: ToolUse) -> str:
-    """Return the command, the change of a file, the plan or the questions; empty for other tools.
+    """Return a call's command, change of a file, URL with prompt, plan or questions.
 
-    The text is returned as the model wrote it, and can contain control characters.
+    Empty for other tools. The text is returned as the model wrote it, and can contain control
+    characters.
     """
     arguments = tool.input
     match tool.name:

@@ -119,7 +119,7 @@ class Claude(HookedRuntime):
         self._presence = SeenPresence()
 
     def program(self, environment: Mapping[str, str]) -> Program:
-        """Return the CLI to run; see `find_program`. Blocks for the probe, less than a second."""
+        """Return the CLI to run; see `find_program`. Blocks for up to `PROBE_SECONDS`."""
         return find_program(environment, path=self._program, bundled_only=self._bundled_only)
 
     def launch(self, order: SessionOrder, program: Program) -> Launch:
@@ -158,7 +158,10 @@ class Claude(HookedRuntime):
         return nearest(self.modes, mode, rights)
 
     def transcript(self, order: SessionOrder) -> Path | None:
-        """Return the expected transcript path. Hooks and the status line report the exact path."""
+        """Return the expected transcript path; see `record_path`.
+
+        Hooks and the status line report the exact path.
+        """
         return record_path(order.session_id, order.directory, order.environment)
 
     def resumable(self, order: SessionOrder) -> None:
@@ -253,7 +256,7 @@ def scrubbed(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 def status_report(payload: Mapping[str, Any]) -> Report:
-    """Parse a status-line report; a field without a usable value is None."""
+    """Parse a status-line report; a field without a usable value is None or empty."""
     window = _mapping(payload.get("context_window"))
     limits = _rate_limits(_mapping(payload.get("rate_limits")))
     return Report(

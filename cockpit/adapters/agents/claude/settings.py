@@ -38,8 +38,8 @@ HOOK_EVENTS = (
     "SubagentStop",
     "SessionEnd",
 )
-"""Events that run the reporter. `PreToolUse` is left out, because it would start a process before
-every tool call and report no more than `PostToolUse`."""
+"""Events that always run the reporter. `PreToolUse` runs the reporter only for `DRAFTS`, because it
+would otherwise start a process before every tool call and report no more than `PostToolUse`."""
 
 DRAFTS = "//**/draft-*.md"
 """Pattern of the files that can be a document's draft. Before a tool writes such a file, the

@@ -36,8 +36,8 @@ from cockpit.core.session import (
 )
 
 _KEPT_BACK = 40
-"""Maximum number of results held back at a time. With more, collectors could have forgotten the
-calls of the oldest results."""
+"""Maximum number of results held back at a time, including those that a later one replaced. With
+more, collectors could have forgotten the calls of the oldest results."""
 _BARE = b'{"type":"'
 """The beginning of records outside the conversation; some contain 40 KB of system prompt."""
 _SYNTHETIC = "<synthetic>"

@@ -26,7 +26,7 @@ RESULT_KEPT = 2_000
 TAIL_KEPT = 1_000
 """Maximum characters of the end of a result that is longer than `RESULT_KEPT`."""
 LONGEST_MONITOR = 10**10
-"""Milliseconds. The CLI sets no time limit of a monitor that is this long or longer."""
+"""In milliseconds. A monitor with this time limit or a longer one has no time limit."""
 SUBAGENT_STATUS = {
     "async_launched": "running",
     "running": "running",
@@ -115,7 +115,7 @@ def _finished(
 
 
 def _until(details: Record, began: datetime | None) -> datetime | None:
-    """Return when the CLI ends a monitor; None for a monitor without a time limit."""
+    """Return when the CLI ends a monitor; None without a time limit, and for other results."""
     limit = details.get("timeoutMs")
     if began is None or details.get("persistent") is not False or type(limit) is not int:
         return None
@@ -132,7 +132,7 @@ def _exit(details: Record, text: str, failed: bool) -> int | None:
 
 
 def _reported(details: Record) -> str:
-    """Return the output of a background task, without the CLI's text around the output."""
+    """Return a background task's output, without the CLI's text around it; empty otherwise."""
     task = details.get("task")
     output = (
         task.get("output") if isinstance(task, dict) and "retrieval_status" in details else None

@@ -62,7 +62,7 @@ class Message(Struct, gc=False):
 
 
 class Details(Struct, gc=False):
-    """The CLI's own form of a tool result: the fields that a plain command's output lacks."""
+    """The CLI's own form of a tool result: the fields that can add facts to a plain success."""
 
     interrupted: bool | None = None
     agentId: _Any = ABSENT
@@ -136,7 +136,7 @@ def call_of(block: Block) -> ToolUse | None:
     """Return the call in a block; None if the line needs a full parse.
 
     Of a `Bash` call, only the command and its description are kept. Of a file tool's call, only the
-    path is kept, because the text can have many kilobytes.
+    path is kept, because the text can have many kilobytes; a plan is kept whole.
     """
     ident, name, content = block.id, block.name, block.input
     if ident is None or name is None or content is ABSENT:

@@ -1,6 +1,6 @@
 """Read from the screen whether Codex's prompt box is empty.
 
-The box is the last line that begins with a bold sign. A suggestion in the box is faint. While a
+The box is the last line that begins with `›`. A suggestion in the box is faint. While a
 dialog is open, there is no such line, or the line is one of the dialog's choices.
 """
 

@@ -77,7 +77,7 @@ class Codex(HookedRuntime):
     steps = ("UserPromptSubmit", "PostToolUse")
 
     def program(self, environment: Mapping[str, str]) -> Program:
-        """Return the CLI to run; see `find_program`. Blocks for the probe, less than a second."""
+        """Return the CLI to run; see `find_program`. Blocks for up to `PROBE_SECONDS`."""
         return find_program(environment, path=self._program)
 
     def launch(self, order: SessionOrder, program: Program) -> Launch:

@@ -76,8 +76,8 @@ class Copilot(HookedRuntime):
     """The runtime `copilot`. Stores its files below `state`, by agent name.
 
     Copilot writes no status file. The transcript shows when turns begin and end, and the permission
-    mode. A compaction starts no session, so the facts for after a compaction are given at a later
-    step.
+    mode. A compaction starts no session, so the model gets the facts after a compaction at the next
+    of `steps`.
     """
 
     name = "copilot"
@@ -87,7 +87,7 @@ class Copilot(HookedRuntime):
     steps = ("UserPromptSubmit", "PostToolUse")
 
     def program(self, environment: Mapping[str, str]) -> Program:
-        """Return the CLI to run; see `find_program`. Blocks for the probe, less than a second."""
+        """Return the CLI to run; see `find_program`. Blocks for up to `PROBE_SECONDS`."""
         return find_program(environment, path=self._program)
 
     def launch(self, order: SessionOrder, program: Program) -> Launch:

@@ -70,7 +70,10 @@ def notes_folder(environment: Mapping[str, str]) -> Path | None:
 
 
 def link(program: Program, environment: Mapping[str, str], folder: Path) -> None:
-    """Write the extension to `folder`, and link it with Gemini's command. Raises `Failed`."""
+    """Write the extension to `folder`, and link it with Gemini's command, replacing an older link.
+
+    Raises `Failed`.
+    """
     folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     for name in FILES:
         target = folder / name
@@ -84,8 +87,8 @@ def link(program: Program, environment: Mapping[str, str], folder: Path) -> None
 
 
 def unlink(program: Program, environment: Mapping[str, str], folder: Path) -> None:
-    """Remove the extension that was linked from `folder`, with Gemini's command. Raises
-    `Failed`."""
+    """Remove the linked extension with Gemini's command, which runs in `folder` if the folder
+    exists. Raises `Failed`."""
     _run(program, environment, folder if folder.is_dir() else Path("/"), "uninstall", NAME)
 
 

@@ -77,7 +77,8 @@ def _pids(folder: Path) -> Iterator[int]:
 
 
 def _session(note: Path, pid: int) -> LiveSession | None:
-    """Return the session in a note; None if the process that wrote the note has ended."""
+    """Return the session in a note; None if the process that wrote the note has ended or is
+    another user's, or if the note is invalid."""
     process = entry(pid)
     if process is None or process.ended or owner(pid) != os.geteuid():
         return None
@@ -109,6 +110,6 @@ def _session(note: Path, pid: int) -> LiveSession | None:
 
 
 def _kind(words: Sequence[str]) -> str:
-    """Return Gemini's option for a session without a screen, else `interactive`."""
+    """Return Gemini's option for sessions on no screen, without its dashes; else `interactive`."""
     names = (word.partition("=")[0] for word in words)
     return next((name.lstrip("-") for name in names if name in _MODES), "interactive")

@@ -47,8 +47,8 @@ SNAPSHOT = "<state_snapshot>"
 _FRESH = timedelta(seconds=3)
 """Maximum time between a compaction's snapshot and the history that is written after it."""
 _APART = timedelta(seconds=1)
-"""Maximum time between the messages of a resumed session's history; with a larger difference, the
-history belongs to a compaction."""
+"""Maximum time between the first message and the snapshot in a resumed session's history; with a
+larger difference, the history belongs to a compaction."""
 _CANCELLED = "Request cancelled."
 _COMPRESSED = "Context compressed from "
 _BY_THE_CLI = ("System: Potential loop detected", "<session_context>")

@@ -1,8 +1,8 @@
 """The runtime `gemini`: start Gemini CLI, find its transcript, and answer its hooks.
 
 Combines the other modules of this package. Does not use panes. Of Gemini's own files, cockpit only
-removes second transcripts; see `second_transcripts`. Hooks need the extension, which the user links
-once; see `extension`.
+removes second transcripts (`second_transcripts`) and those of copies (`copy_session`). Hooks need
+the extension, which the user links once; see `extension`.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ class Gemini(HookedRuntime):
         self._lacks: dict[AgentName, str] = {}
 
     def program(self, environment: Mapping[str, str]) -> Program:
-        """Return the CLI to run; see `find_program`. Blocks for the probe, for about a second."""
+        """Return the CLI to run; see `find_program`. Blocks for up to `PROBE_SECONDS`."""
         return find_program(environment, path=self._program)
 
     def launch(self, order: SessionOrder, program: Program) -> Launch:
@@ -172,7 +172,10 @@ class Gemini(HookedRuntime):
         return []
 
     def transcript(self, order: SessionOrder) -> Path | None:
-        """Return the path of a started session's transcript; Gemini chooses the file's name."""
+        """Return the path of a session's transcript; None if there is no transcript yet.
+
+        Gemini chooses the file's name.
+        """
         return record_path(order.session_id, order.environment)
 
     def resumable(self, order: SessionOrder) -> None:

@@ -26,7 +26,7 @@ class ShellOutput(NamedTuple):
 
 
 def shell_output(result: str) -> ShellOutput | None:
-    """Return a command's result; None for text in another form, as of a cancelled command."""
+    """Return a command's result; None for text in another form, such as a cancelled command's."""
     wrapped = _WRAPPED.match(result)
     body = wrapped[1] if wrapped else result
     if not body.startswith(_LABEL):

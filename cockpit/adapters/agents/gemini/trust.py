@@ -30,7 +30,7 @@ def is_trusted(directory: Path, environment: Mapping[str, str]) -> bool:
 def is_worktree_of_trusted(directory: Path, environment: Mapping[str, str]) -> bool:
     """Return whether the directory is in a git worktree whose main checkout is trusted.
 
-    False if the user chose not to trust the directory itself.
+    False if a trust rule of the user already applies to the directory itself.
     """
     if environment.get("GEMINI_RESTRICTED_MODE") == "true" or environment.get(VARIABLE) == "false":
         return False
@@ -90,7 +90,7 @@ def _repository_of(mark: Path) -> Path | None:
 
 
 def _pointer(file: Path) -> Path | None:
-    """Return the resolved path in one of git's files."""
+    """Return the resolved path in one of git's files; None if there is no valid path."""
     try:
         text = read_text(file, _LARGEST_POINTER, follow_links=False)
     except OSError:

@@ -40,7 +40,8 @@ export function keepServer(config, { name, server, tools }) {
 }
 
 // Set the permissions of all agents in `config`. `mode.edit` is the mode's action for edits.
-// cockpit's own tools, `mode.tools`, are allowed. opencode asks about commands and everything else.
+// Most agents may read, start subagents and call cockpit's own tools, `mode.tools`. opencode asks
+// about commands and everything else.
 export function enforce(config, mode) {
   const agents = { ...config.agent }
   for (const name of [...NATIVE, ...WITHOUT_TOOLS]) agents[name] ??= {}

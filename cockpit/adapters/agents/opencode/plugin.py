@@ -22,7 +22,8 @@ from cockpit.core.prompt_files import IN_A_FILE
 from cockpit.ports.runtimes import SessionOrder
 
 PLUGIN = "cockpit-reports.js"
-"""The plugin's file. opencode loads only one plugin with the same name, so it must be unique."""
+"""The plugin's file. Of plugins with the same name, opencode loads only one, so this name must be
+unique."""
 PARTS = (PLUGIN, "cockpit-permissions.js")
 """The plugin and the file that the plugin imports."""
 FOLDER = "opencode"
@@ -36,7 +37,7 @@ STARTUP = 60_000
 
 def install_plugin(state: Path) -> Path:
     """Install the plugin in the state folder, so that a running opencode keeps it when the package
-    moves."""
+    moves. Returns the plugin's path."""
     folder = state / FOLDER
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     for name in PARTS:

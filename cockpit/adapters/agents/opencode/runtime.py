@@ -81,7 +81,7 @@ class Opencode(HookedRuntime):
     steps = ("UserPromptSubmit", "PostToolUse")
 
     def program(self, environment: Mapping[str, str]) -> Program:
-        """Return the CLI to run; see `find_program`. Blocks for the probe, for about a second."""
+        """Return the CLI to run; see `find_program`. Blocks for up to `PROBE_SECONDS`."""
         return find_program(environment, path=self._program)
 
     def launch(self, order: SessionOrder, program: Program) -> Launch:

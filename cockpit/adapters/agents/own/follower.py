@@ -40,7 +40,7 @@ REST_PATIENCE = 10.0
 END_PATIENCE = 1.5
 """Seconds within which the reader must exit after the end of its input."""
 MOST_RESTARTS = 20
-"""Maximum number of times that the record may be replaced by another file."""
+"""Number of replacements or truncations of the record after which the follower gives up."""
 
 
 class Fault(Exception):
@@ -145,7 +145,10 @@ class Reading:
             os.set_blocking(pipe.fileno(), False)
 
     def run(self) -> None:
-        """Follow the record until the agent has ended and the reader has exited."""
+        """Follow the record until the agent has ended and the reader has exited.
+
+        Raises `Fault` or `Replaced`.
+        """
         rest_until = None
         while True:
             # Checked before the record is read, so that an ended agent's last lines are not lost.

@@ -61,7 +61,8 @@ class OwnProgram(Command):
     def launch(self, order: SessionOrder, program: Program) -> Launch:
         """Return how to launch the program for a new or resumed session; see `Runtime.launch`.
 
-        Raises `BadUsage` for a model, mode or prompt without configured arguments.
+        Raises `BadUsage` for a model, mode or prompt without configured arguments, `NotNow` if the
+        session cannot be reopened, and `Hindered` if the record's folder cannot be created.
         """
         arguments = [
             str(program.path),
