@@ -1,7 +1,8 @@
 """Receive a worktree from another machine: check its bundle, and restore files and index exactly.
 
-The bundle is not trusted: git verifies the bundle and checks each object before storing it. Only
-one reference below `refs/cockpit/moved` is created. No branch, file or worktree is overwritten.
+The bundle is not trusted: git verifies the bundle and checks each object before storing it. Its
+commits get one reference, below `refs/cockpit/moved`. No file or worktree is overwritten, and an
+existing branch is only moved forward.
 """
 
 from __future__ import annotations
@@ -54,9 +55,9 @@ class ArrivingWorktree:
         return bool(OBJECT.fullmatch(commit)) and await self._git.known(self.repository, commit)
 
     async def check_branch(self, branch: str, head: str) -> None:
-        """Raise `Failed` unless the branch is new, or can be moved forward to `head`.
+        """Raise `Failed` if the branch is checked out, or cannot be moved forward to `head`.
 
-        If the commit `head` has not arrived yet, raises only for a branch that is checked out.
+        The second check is left out if the commit `head` has not arrived yet.
         """
         at = await self._branch_commit(branch)
         if at is None:

@@ -106,7 +106,7 @@ class GitAnswer:
 
     @property
     def line(self) -> str:
-        """The output as one line; undecodable bytes are escaped."""
+        """The output without its last newline; undecodable bytes are escaped."""
         return os.fsdecode(self.output.removesuffix(b"\n"))
 
 

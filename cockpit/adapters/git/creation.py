@@ -58,7 +58,10 @@ class GitWorktrees:
         return common.parent if pointed else common
 
     async def foresee(self, repository: Path, directory: Path, branch: str, base: str) -> bool:
-        """Run the checks of `ensure`, create nothing, and return whether the branch exists."""
+        """Run the checks of `ensure`, create nothing, and return whether the branch exists.
+
+        Does not check for hooks that the repository configures.
+        """
         await self._refuse_git_folder(repository, directory)
         await self._check_branch(repository, branch)
         if await self._occupied(directory):
@@ -75,7 +78,8 @@ class GitWorktrees:
     ) -> Worktree:
         """Create a worktree without files. The branch is new, or is at the commit already.
 
-        Raises `CockpitError` if the path exists, or if the branch is elsewhere or checked out.
+        Raises `CockpitError` if the path exists, or if the branch is at another commit or checked
+        out.
         """
         await self._refuse_git_folder(repository, directory)
         await self._check_branch(repository, branch)
@@ -117,7 +121,7 @@ class GitWorktrees:
         there.
 
         `base` is any commit; "" means HEAD. Both paths are absolute. Raises `BadUsage` for a path
-        inside a git directory.
+        inside a git directory or an invalid branch name, and `Failed` otherwise.
         """
         await self._refuse_git_folder(repository, directory)
         await self._check_branch(repository, branch)
@@ -324,8 +328,8 @@ class GitWorktrees:
         )
 
     async def _base(self, repository: Path, base: str) -> str:
-        """Return the full name of the branch from which a worktree starts; "" if `base` is not a
-        branch.
+        """Return the full name of the reference from which a worktree starts: `base`, or the branch
+        of HEAD; "" if there is none.
         """
         asked = ["rev-parse", "--symbolic-full-name", "--verify", "-q", base]
         arguments = asked if base else ["symbolic-ref", "-q", "HEAD"]

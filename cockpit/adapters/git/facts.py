@@ -88,7 +88,7 @@ class GitFactFinder:
         return (await self.command.run(repository, "cat-file", "-e", name)).ok
 
     async def reachable(self, repository: Path, commit: str) -> bool:
-        """Return whether HEAD or a branch contains the commit; False if it does not exist."""
+        """Return whether HEAD or a branch contains the commit; False for an unknown commit."""
         if not await self.known(repository, commit):
             return False
         if (await self.command.run(repository, "merge-base", "--is-ancestor", commit, "HEAD")).ok:
@@ -111,7 +111,8 @@ class GitFactFinder:
         return tuple(answer.output.decode("ascii", "replace").split()) if answer.ok else None
 
     async def _upstream(self, directory: Path) -> tuple[str | None, int | None, int | None]:
-        """Return the upstream branch, how many commits it lacks, and how many only it has."""
+        """Return the upstream branch, how many commits it lacks, and how many only it has; None for
+        what is unknown."""
         branch = await self.branch(directory)
         if branch is None:
             return None, None, None
@@ -134,7 +135,7 @@ class GitFactFinder:
         return answer.line if answer.ok else None
 
     async def branch(self, directory: Path) -> str | None:
-        """Return the branch; None if HEAD is detached."""
+        """Return the branch; None if HEAD is detached, and outside a repository."""
         answer = await self.command.run(directory, "symbolic-ref", "-q", "HEAD")
         return answer.line.removeprefix("refs/heads/") if answer.ok else None
 

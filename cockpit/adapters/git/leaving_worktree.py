@@ -1,8 +1,8 @@
 """Describe a worktree that is moved to another machine, and pack it into a git bundle.
 
 Uncommitted work becomes commits below `refs/cockpit/moved`, byte for byte: one with the index, and
-one with the files. Ignored files and files with secrets stay. Changes neither worktree, index nor
-branch.
+one with the files. Ignored files and untracked files with secrets stay. Changes neither worktree,
+index nor branch.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TIPS = 500
 """Maximum number of commits that the other machine lists as known."""
 MOST_LISTED = 20
 MOST_LOOKED_AT = 20_000
-"""Maximum files whose sizes are added up."""
+"""Maximum files that are examined, to add up sizes or to find unstored files."""
 DEADLINE = 600.0
 OUR_FOLDER = b".cockpit/"
 LFS_FILES = ":(attr:filter=lfs)"
@@ -48,7 +48,7 @@ class Leaving:
     roots: tuple[str, ...]
     """The root commits of HEAD's history; the other machine finds the same repository by them."""
     uncommitted: int
-    """Number of files that differ from HEAD."""
+    """Number of files that differ from HEAD and will be moved."""
     ignored: StaysBehind
     secret: StaysBehind
     unstored: StaysBehind
@@ -113,7 +113,8 @@ class LeavingWorktree:
         """Store the worktree's state as commits under a reference, and write the bundle.
 
         `known` are commits that the other machine has; those unknown here are ignored. Raises
-        `Failed` if the bundle is larger than `most` bytes, or a file cannot be stored.
+        `Failed` if the bundle is larger than `most` bytes or a file cannot be stored, and `NotNow`
+        if files change meanwhile.
         """
         top, head = await self._checked()
         async with self._paths(top) as git_paths:
@@ -346,7 +347,7 @@ def _is_special(path: bytes) -> bool:
 
 
 def _stays(top: Path, names: Sequence[bytes]) -> StaysBehind:
-    """Return the first names, the number and the total size of the files that are not sent."""
+    """Return the first of these names, the number of names, and the size of their files."""
     size, left = 0, MOST_LOOKED_AT
     for name in names:
         path = top / os.fsdecode(name.rstrip(b"/"))

@@ -78,7 +78,7 @@ class GitListing:
 
     async def _only_here(self, tree: Tree, folder: Path) -> int | None:
         """Return the number of objects that would be lost with the worktree's
-        `.git/worktrees/NAME`."""
+        `.git/worktrees/NAME`; None if unknown."""
         try:
             state = await self._own.read(tree, folder)
             commits = await self._own.only_there(tree, folder, state)
@@ -155,7 +155,7 @@ class GitListing:
 
     async def _distance(self, tree: Tree) -> tuple[int | None, int | None]:
         """Return the number of commits not pushed or merged, and of base commits that are missing
-        in the worktree.
+        in the worktree; None for an unknown number.
         """
         if tree.head is None:
             return 0, None

@@ -62,8 +62,9 @@ class GitProof:
         """Raise `Failed` unless the reference and everything that it needs would survive a power
         failure.
 
-        `commits`: the commits of which every file is needed. `to_remove`: the folders that will be
-        deleted. Objects that only an alternate contains are copied into the repository.
+        `commits`: the commits of which every file is needed; the reference points to the last one.
+        `to_remove`: the folders that will be deleted. Objects that only an alternate contains are
+        copied into the repository.
         """
         common = git_paths.folder.parent.parent
         try:

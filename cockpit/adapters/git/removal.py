@@ -83,8 +83,8 @@ class GitRemoval:
     # An interrupted removal
 
     async def _resume(self, tree: Tree, git_paths: GitPaths) -> Removed | None:
-        """Move back or delete the folder that an interrupted removal left; return None if there is
-        no such folder."""
+        """Finish an interrupted removal, or move its folder back and raise `NotNow`; return None if
+        no removal was interrupted."""
         await self._move_back_old(tree, git_paths)
         record = await asyncio.to_thread(read_record, git_paths.folder, tree.directory)
         if record is None:

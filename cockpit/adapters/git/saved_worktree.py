@@ -60,7 +60,8 @@ class WorktreeSaver:
         other parts.
 
         The other parts are the index and the objects to which only `.git/worktrees/NAME` refers.
-        With `whole`, raises `Failed` for a nested repository.
+        If nothing differs from HEAD, no commit is created. Raises `NotNow` if files were just
+        staged, and with `whole`, `Failed` for a nested repository.
         """
         state = await self._own.read(tree, git_paths.folder)
         if await asyncio.to_thread(index_digest, git_paths.index) != state.index:
@@ -112,7 +113,7 @@ class WorktreeSaver:
 
     async def _own_commit(self, tree: Tree, git_paths: GitPaths, state: OwnState) -> str | None:
         """Write a commit with the files of `.git/worktrees/NAME`; its parents are the commits to
-        which only these files refer."""
+        which only these files refer. Return None if the files need not be saved."""
         only = await self._own.only_there(tree, git_paths.folder, state)
         if not (only.commits or only.objects or state.busy):
             return None

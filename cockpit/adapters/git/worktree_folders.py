@@ -44,7 +44,7 @@ def copy_index(git_paths: GitPaths) -> None:
 
 def unregister(folder: Path) -> None:
     """Delete a worktree's `.git/worktrees/NAME`; after a crash, `git worktree prune` deletes the
-    rest."""
+    rest. Raises `Failed`."""
     try:
         for name in ("locked", "gitdir"):
             (folder / name).unlink(missing_ok=True)
@@ -60,7 +60,10 @@ def unregister(folder: Path) -> None:
 
 
 def delete(folder: Path) -> None:
-    """Delete a folder and its contents, including read-only folders; follows no links."""
+    """Delete a folder and its contents, including read-only folders; follows no links.
+
+    Raises `Failed`.
+    """
 
     def allow(function: object, path: str, _: object) -> None:
         Path(path).parent.chmod(0o700)
