@@ -78,7 +78,10 @@ class BoundedCalls:
         return cast(T, job.result)
 
     async def _run(self, jobs: Sequence[_Job], patience: float) -> None:
-        """Run the jobs until each is done or hangs; record hanging jobs."""
+        """Run the jobs until each is done or hangs; record hanging jobs.
+
+        Starts no further job while too many threads hang.
+        """
         while jobs:
             if self.hanging >= self._most_hung:
                 return

@@ -53,8 +53,8 @@ class DaemonThreads(ThreadPoolExecutor):
         return cast("Future[T]", task.future)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """End the idle threads, and wait for running calls for at most `LAST_SECONDS`. A hanging
-        call keeps its daemon thread.
+        """End the idle threads. With `wait`, first wait for running calls, for at most
+        `LAST_SECONDS`. A hanging call keeps its daemon thread.
         """
         with self._guard:
             if wait:

@@ -46,7 +46,7 @@ def with_given_limit(argv: Sequence[str]) -> list[str]:
 
 
 def out_of_descriptors() -> bool:
-    """Return whether this process has reached its limit of open files."""
+    """Return whether this process or the system has reached its limit of open files."""
     try:
         os.close(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC))
     except OSError as refused:

@@ -10,14 +10,14 @@ from cockpit.config.kernel import USES_LINUX
 
 
 def cores() -> int | None:
-    """Return the number of cores that this process may use."""
+    """Return the number of cores that this process may use; None if unknown."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count()
 
 
 def load() -> float | None:
-    """Return the load average of the last minute."""
+    """Return the load average of the last minute; None if unknown."""
     try:
         return os.getloadavg()[0]
     except OSError:
@@ -25,7 +25,7 @@ def load() -> float | None:
 
 
 def free_memory() -> int | None:
-    """Return the bytes that new programs can use without swapping."""
+    """Return the bytes that new programs can use without swapping; None if unknown."""
     if not USES_LINUX:
         import psutil  # type: ignore[import-untyped]
 

@@ -26,7 +26,7 @@ from cockpit.ports.processes import Processes, ProcessId
 KEPT = 65_536
 """Maximum bytes kept of a hook's stdout and of its stderr."""
 FLOOD = 8_000_000
-"""Maximum bytes of a hook's output; with more, the hook is killed."""
+"""Maximum bytes of a hook's stdout or stderr; with more, the hook is killed."""
 PATIENCE = 0.4
 """Seconds between SIGTERM and SIGKILL for a hook that does not end."""
 PASSED_ON = frozenset(

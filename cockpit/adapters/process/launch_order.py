@@ -1,7 +1,7 @@
 """Write launch files, which tell `launcher.py` what to start in a pane.
 
-A launch file contains NUL-terminated fields, so that every byte of a prompt or a variable is
-preserved. No part of it becomes a tmux argument or is read by a shell. Starts no process.
+A launch file contains NUL-terminated fields, so that a prompt or a variable can contain every byte
+but NUL. No part of it becomes a tmux argument or is read by a shell. Starts no process.
 """
 
 from __future__ import annotations
@@ -99,8 +99,9 @@ class LaunchOrders:
     def _prompt(self, prompt: str, launch: Launch) -> bytes:
         """Return a sentence that mentions private files with the prompt, or the prompt itself.
 
-        Every user of the machine can read a process's arguments, so the prompt is an argument only
-        if the program cannot read files.
+        Every user of the machine can read a process's arguments. So only a short prompt is an
+        argument: a slash command without secrets, or the prompt of a program that can neither
+        mention files nor read the prompt from one.
         """
         raw = _bytes(prompt)
         is_long = len(raw) > LONGEST_ARGUMENT
@@ -174,7 +175,7 @@ def _between_characters(text: bytes, end: int) -> int:
 
 
 def field(text: str) -> bytes:
-    """Return one field of a launch file, in the file system's encoding."""
+    """Return one field of a launch file, in UTF-8. Raises `BadUsage` for a NUL byte."""
     raw = text.encode("utf-8", "surrogateescape")
     if b"\0" in raw:
         raise BadUsage(

@@ -285,7 +285,7 @@ def _boot_session() -> str:
 
 
 def _psutil() -> Any:
-    """Import psutil; only used without /proc."""
+    """Import psutil; with /proc, used only by `started_at`."""
     import psutil  # type: ignore[import-untyped]
 
     return psutil

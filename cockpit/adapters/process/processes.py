@@ -1,8 +1,8 @@
 """Identify processes, wait for their end, and end them.
 
-A reused pid is never signalled: the process's identity is compared while a pidfd refers to it. On
-Linux the kernel reports the end of a process. On other systems the process is polled four times a
-second, and its identity is compared just before a signal.
+On Linux, a reused pid is never signalled, because the process's identity is compared while a pidfd
+refers to the process, and the kernel reports the end of a process. On other systems, the identity
+is compared just before a signal, and the process is polled four times a second.
 """
 
 from __future__ import annotations
@@ -210,7 +210,7 @@ class LocalProcesses:
         first: EndSignal = "TERM",
     ) -> Ending:
         """End the process first, then other processes with `COCKPIT_RUN=<marker>`, which get at
-        most 2 s to exit."""
+        most 2 s to exit before they are killed."""
         killed, survivors, hidden = False, list[ProcessId](), list[ProcessId]()
         if process is not None:
             hidden = self._hidden_below(process)  # read before its children get another parent

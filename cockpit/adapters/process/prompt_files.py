@@ -25,7 +25,7 @@ _LONGEST = 4_000_000
 
 
 class KeptPrompts:
-    """All prompt files, below one private folder. All methods are idempotent."""
+    """All prompt files, below one private folder. All methods but `begin_paste` are idempotent."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -70,7 +70,7 @@ class KeptPrompts:
     def begin_paste(self, owner: str) -> str:
         """Return the prompt to paste, once: a prompt that is pasted twice would be sent twice.
 
-        Raises `OSError`.
+        Raises `OSError`, including for a second call.
         """
         folder = self.folder_of(owner)
         text = read_text(folder / TO_PASTE, _LONGEST)

@@ -20,7 +20,7 @@ class DialogTable:
 
     def of(self, agent: str, session: str) -> tuple[DialogOpened, float] | None:
         """Return this session's open dialog, and when it was reported, in seconds of
-        `Clock.steady`."""
+        `Clock.steady`; None if no dialog is stored."""
         row = self._run(
             "select kind, detail, tool, command, body, at from dialogs"
             " where agent = ? and session = ?",

@@ -24,7 +24,7 @@ AS_JSON = {"settings", "record", "details", "data", "chosen_modes"}
 
 @dataclass(frozen=True, slots=True)
 class DamagedRow:
-    """A database row that could not be read and was moved aside."""
+    """A database row with unreadable values, which were saved in the table `damaged`."""
 
     table: str
     id: str

@@ -22,7 +22,7 @@ from cockpit.ports.records import (
 )
 
 KEPT_EVENTS = 20_000
-"""Number of newest events that are kept; older ones are deleted."""
+"""Minimum number of newest events that are kept; older ones are deleted from time to time."""
 
 
 class Store(Database):
@@ -37,7 +37,10 @@ class Store(Database):
         self._upsert("seats", "name", asdict(agent))
 
     def forget_agent(self, name: AgentName) -> None:
-        """Delete an agent, and its jobs that never had a session. Its history stays."""
+        """Delete an agent, its stored dialog, and its jobs without sessions and handoffs.
+
+        Its history stays.
+        """
         with self.transaction():
             self.run("delete from seats where name = ?", name)
             self.run("delete from dialogs where agent = ?", name)
@@ -164,7 +167,11 @@ class Store(Database):
     def newest_handoffs(
         self, agent: str | None, limit: int, before: str | None = None
     ) -> list[HandoffRecord]:
-        """Return handoffs older than `before`, newest first; with `agent`, only this agent's."""
+        """Return at most `limit` handoffs, newest first.
+
+        `agent` limits the result to this agent's handoffs, and `before` to handoffs that are older
+        than the handoff with this id.
+        """
         # Two different statements, because SQLite uses no index for a condition that may be null.
         older = "and (created, id) < (select created, id from handoffs where id = ?2) "
         where = "(?1 is null or agent = ?1) " + (older if before is not None else "")
@@ -218,8 +225,8 @@ class Store(Database):
         return row if row is not None and row.ended is not None else None
 
     def swaps(self, agent: AgentName, since: float, but: str = "") -> int:
-        """Count the agent's handoffs that ended a session after `since`, except those with the
-        reason `but`.
+        """Count the agent's handoffs that ended a session at `since` or later, except those with
+        the reason `but`.
 
         Includes handoffs that reopened the same session because no new session started. `since` is
         in seconds of `Clock.steady`, like `closed` in a handoff's details.
@@ -237,7 +244,7 @@ class Store(Database):
     # Compaction points, costs and flags
 
     def compaction_point(self, key: str) -> SeenPoint:
-        """Return the token counts at which a CLI was observed to compact."""
+        """Return the observed compaction point with this key; an empty one if there is none."""
         rows = self.run("select passed, compacted from compaction_points where key = ?", key)
         row = rows.fetchone()
         return SeenPoint(row["passed"], row["compacted"]) if row is not None else SeenPoint()
@@ -348,7 +355,7 @@ class Store(Database):
         return events if after else events[::-1]
 
     def last_exit(self, agent: AgentName, since: float) -> EventRecord | None:
-        """Return the agent's last event `agent.exited` after `since`; None if there is none."""
+        """Return the agent's last event `agent.exited` at `since` or later; None without one."""
         row = self.run(
             "select * from events where agent = ? and kind = 'agent.exited' and at >= ? "
             "order by id desc limit 1",

@@ -186,8 +186,8 @@ def check_version(program: str, environment: Mapping[str, str]) -> str:
 
 
 def new_enough(version: str) -> bool:
-    """Return whether a version of `tmux -V` is 3.3 or later. True for builds of the master
-    branch."""
+    """Return whether a version of `tmux -V` is 3.3 or later. True for builds of the master branch
+    and of OpenBSD."""
     if "master" in version or "openbsd" in version:
         return True
     match = re.search(r"(\d+)\.(\d+)", version)

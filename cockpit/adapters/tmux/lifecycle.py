@@ -1,6 +1,6 @@
 """Create, restart and remove sessions, windows and panes on the private server, with libtmux.
 
-libtmux's objects call tmux through one method, `Server.cmd`. libtmux's own version has no time
+libtmux's objects call tmux through one method, `Server.cmd`. In libtmux, this method has no time
 limit, finds tmux on the PATH of this process, passes this process's environment to tmux, ends a
 command at a word that ends in `;`, and returns an empty answer for most errors. `PrivateServer.cmd`
 runs the same commands through `TmuxCommand`, which has none of these problems and raises cockpit's

@@ -218,8 +218,8 @@ class Tmux:
         await self._act(lambda lifecycle: lifecycle.rename_window(pane, name, option))
 
     async def close(self, pane: PaneId) -> None:
-        """Close a pane. Raises `PaneOccupied` while its process is running, because tmux would
-        only send the process a hangup."""
+        """Close a pane, if it exists. Raises `PaneOccupied` while the pane's process is running,
+        because tmux would only send the process a hangup."""
         check_pane(pane)
         try:
             await self._wait_until_free(pane)
@@ -260,8 +260,11 @@ class Tmux:
         return entry is None or entry.ended
 
     async def _wait_until_free(self, pane: PaneId) -> None:
-        """Wait until the pane's process has ended and tmux has noticed this. Raises as `reopen`
-        does."""
+        """Wait until tmux has noticed that the pane's process has ended.
+
+        Raises `PaneOccupied` if the process is running, `PaneGone`, and `PanesSilent` after
+        `SETTLE`.
+        """
         end = time.monotonic() + SETTLE
         while True:
             lines = await self._ask(

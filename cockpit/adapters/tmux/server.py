@@ -141,7 +141,10 @@ class TmuxServer:
             self.processes.signal(identity, signal.SIGCHLD)
 
     async def stop(self, patience: float = 3.0) -> None:
-        """End the server, wait for the end of its process, and remove its socket. Idempotent."""
+        """End the server, wait for the end of its process, and remove its socket.
+
+        Idempotent. Raises `Failed` if the process does not end.
+        """
         identity = self._recorded()
         if identity is None:
             with suppress(PanesSilent):

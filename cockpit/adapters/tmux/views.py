@@ -8,8 +8,8 @@ A session without a terminal is removed at the next attach. tmux's `destroy-unat
 because with it a detach usually crashes tmux 3.3a and ends every agent. For the same reason, a
 terminal is detached by ending its session.
 
-Every call is one `TmuxCommand` call, because the user waits for these processes and loading libtmux
-would take longer than any of them.
+This module calls tmux through `TmuxCommand` only: the user waits for these calls, and loading
+libtmux would take longer than any of them.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ class TmuxViews:
     async def needs_own_screen(self, environment: Mapping[str, str]) -> bool:
         """Return whether a terminal with this environment needs its own screen.
 
-        It does if it cannot display the shared screen, or if its environment has other display
+        True if the terminal cannot display the shared screen, or if `environment` has other display
         settings. Does not call tmux for a terminal with all capabilities and without such settings.
         """
         if not (shows_less(environment, MOST) or asks_for_another(environment, "")):
@@ -319,7 +319,10 @@ class TmuxViews:
         return lines[0]
 
     async def _remote_window(self, label: str) -> str | None:
-        """Return the window with this label. Closes the window if its program has ended."""
+        """Return the window with this label; None if there is none.
+
+        Closes windows with this label whose program has ended.
+        """
         lines = await self.tmux.server.ask(
             ["list-panes", "-a", "-f", f"#{{==:#{{{FAR_OPTION}}},{label}}}", "-F", FAR]
         )
