@@ -107,7 +107,7 @@ class KeptHost:
 
 
 class StreamConnection:
-    """One stream, for one request."""
+    """A stream on a host's kept connection, for one request."""
 
     slow_to_end = True
 
@@ -308,7 +308,10 @@ class _Line(threading.Thread):
         )
 
     def _finish(self, multiplexer: Multiplexer, pump: Pump) -> None:
-        """Set the reason on each stream, close the streams, and end the process."""
+        """Close the streams, and end the process.
+
+        If the host's cockpit is too old, each stream that was not opened gets its own process.
+        """
         is_old = not multiplexer.is_greeted and self._process.lacks_option(MULTIPLEX)
         if is_old:
             self._kept.found(is_old=True)

@@ -31,7 +31,7 @@ class AccessCheck:
 
     def is_known_host(self, host: str) -> bool:
         """Return whether a request's `Host` is this machine, with any port, because the port may be
-        forwarded.
+        forwarded. If other machines can connect, every IP address counts as this machine's.
         """
         name = _name(f"//{host}")
         if name is None:

@@ -153,7 +153,10 @@ class Gateway:
     async def answer(
         self, asked: Asked, body: Callable[[], Awaitable[bytes]]
     ) -> AsyncIterator[Answer]:
-        """Yield the supervisor's response to a checked request. Raises `NoSupervisor` and `Denied`.
+        """Yield the supervisor's response to a checked request.
+
+        Raises `NoSupervisor`, `Denied` above `MOST_OPEN`, and `BadUsage` for a WebSocket to a path
+        without a stream.
 
         The request counts toward `MOST_OPEN` from the call of `body` to the end of the response.
         """

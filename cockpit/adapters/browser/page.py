@@ -78,7 +78,7 @@ def page(title: str, host: str, font_size: int) -> str:
 
 
 def headers(host: str) -> dict[str, str]:
-    """Return the headers of every response: no resources of other sites, no framing, no caching."""
+    """Return the headers of the screen's responses: no resources of other sites, no framing."""
     policy = (
         "default-src 'none'",
         "script-src 'self'",

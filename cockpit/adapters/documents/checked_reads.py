@@ -43,7 +43,7 @@ def read_chosen(path: Path) -> str:
 
 
 def read_own(path: Path) -> str:
-    """Return the text of a document that becomes an agent's.
+    """Return the text of a document of this user, at a path that other programs can change.
 
     Reads only a regular file of this user. Links are refused, because they could expose another
     file. Raises `BadUsage` with the reason.
@@ -98,7 +98,10 @@ def refusal_reason(entry: os.stat_result) -> str | None:
 
 
 def _own_text(path: Path, shown: Path, folder: int | None = None) -> str:
-    """Read a regular file of this user with one link, relative to `folder` if given."""
+    """Read a regular file of this user with one link; `path` is relative to `folder` if given.
+
+    Raises `BadUsage`.
+    """
     try:
         reason = refusal_reason(os.stat(path, dir_fd=folder, follow_symlinks=False))
         if reason is None:

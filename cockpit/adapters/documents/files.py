@@ -30,7 +30,7 @@ FOLDER = ".cockpit/handoffs"
 NOTICE = "HANDOFF_PENDING.md"
 MOST_IN_A_SECOND = 100
 LARGEST_SEALED = 16 * LARGEST
-"""Maximum bytes of a sealed document, including the sections that cockpit adds."""
+"""Maximum bytes of a document whose hash is compared; far more than a sealed document has."""
 LONGEST_FRONT = 32_768
 """Number of bytes at a document's beginning in which the front matter is searched."""
 
@@ -137,7 +137,7 @@ class Documents:
         return self._sealed(place / name, handoff, data)
 
     def reseal(self, path: Path, handoff: str, text: str) -> Sealed:
-        """Replace a sealed document's text, after an edit or with newer facts."""
+        """Replace a sealed document's text, after an edit or with newer facts. Raises `Failed`."""
         data = text.encode("utf-8", "replace")
         try:
             self.copies.keep(handoff, data)
@@ -190,7 +190,7 @@ class Documents:
             return False
 
     def leave_notice(self, worktree: Path, text: str, folder: str = FOLDER) -> Path:
-        """Write `HANDOFF_PENDING.md`, replacing an older file."""
+        """Write `HANDOFF_PENDING.md`, replacing an older file. Raises `Failed` or `BadUsage`."""
         place = _place(worktree, folder)
         data = plain(text).encode()
         try:
@@ -201,8 +201,8 @@ class Documents:
         return place / NOTICE
 
     def waiting(self, worktree: Path, folder: str = FOLDER) -> Path | None:
-        """Return the document to which `HANDOFF_PENDING.md` refers; None if there is
-        no notice.
+        """Return the document to which `HANDOFF_PENDING.md` refers; None if there is no notice or
+        no such document.
 
         Any process that can write to the worktree can write the notice, so only a document in the
         same folder is accepted.
@@ -241,7 +241,8 @@ def _is_document_in(path: Path, place: Path) -> bool:
 def _place(worktree: Path, folder: str) -> Path:
     """Return the folder of a worktree's documents.
 
-    Raises `BadUsage` for a folder outside the worktree.
+    Raises `BadUsage` for a folder outside the worktree or in a git directory, and `Failed` for a
+    path with control characters.
     """
     inner = Path(folder)
     if inner.is_absolute() or ".." in inner.parts or not inner.parts:

@@ -38,8 +38,8 @@ def folder_size(
 ) -> FolderSize:
     """Return the disk space of a folder; blocks while it reads.
 
-    Stops after `seconds`, after `most` files and folders, or when `cancelled`. Raises `OSError` if
-    the folder itself cannot be read.
+    Stops after `seconds`, after `most` files and folders, or when `cancelled` returns True. Raises
+    `OSError` if the folder itself cannot be read.
     """
     end = now() + seconds
     total, count, complete = 0, 0, True

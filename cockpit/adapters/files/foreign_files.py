@@ -107,7 +107,10 @@ def read_text(path: str | Path, most: int, *, cut: bool = False, follow_links: b
 
 
 def is_file(path: str | Path) -> bool:
-    """Return whether `open_file` would open the path, following links. Never raises."""
+    """Return whether the path, with links followed, is a file that `open_file` accepts.
+
+    Does not check whether the file may be read. Never raises.
+    """
     try:
         _check(path, Path(path).stat(), any_owner=False)
     except (OSError, ValueError):

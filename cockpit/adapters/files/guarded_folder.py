@@ -36,8 +36,8 @@ def opened(folder: Path, *, make_below: Path | None = None) -> Iterator[int]:
     """Open a folder whose absolute path contains no symbolic link.
 
     With `make_below`, a parent of the folder, missing folders below this parent are created with
-    mode 0700. Raises `Failed` for a link, another user's folder or a file, and `FileNotFoundError`
-    for a missing folder.
+    mode 0700. Other users lose write permission for the folder. Raises `Failed` for a link, another
+    user's folder or a file, and `FileNotFoundError` for a missing folder.
     """
     made_from = len(make_below.parts) if make_below is not None else len(folder.parts)
     at = os.open("/", _STEP)
@@ -75,7 +75,7 @@ def entered(folder: Path) -> Iterator[int]:
 
 
 def write_durably(folder: int, name: str, data: bytes, *, replace: bool) -> None:
-    """Write a file of mode 0600, so that after a power failure the file is complete or missing.
+    """Write a file of mode 0600, so that after a power failure the file is complete or as before.
 
     The bytes are synced before the file gets its name, and the folder afterwards. Without
     `replace`, an existing file raises `FileExistsError`. After an `OSError`, write the file again:
@@ -120,7 +120,8 @@ def sweep(folder: int) -> None:
 def _move_into_place(folder: int, temporary: str, name: str, *, replace: bool) -> None:
     """Move a file into place.
 
-    Without `replace`, uses a hard link, because a rename would replace an existing file.
+    Without `replace`, uses a hard link if the file system supports it, because a rename would
+    replace an existing file.
     """
     if replace:
         os.rename(temporary, name, src_dir_fd=folder, dst_dir_fd=folder)

@@ -12,7 +12,7 @@ _LARGEST_POINTER = 8192
 
 
 def main_checkout(directory: Path) -> Path | None:
-    """Return the root of the main checkout of `directory`, which may be in a worktree.
+    """Return the root of the main checkout for `directory`, even if that is in a linked worktree.
 
     None outside a repository.
     """

@@ -1,6 +1,6 @@
-"""Notify when a file appears in a folder or one of its subfolders.
+"""Notify when a file appears in a subfolder of a folder, or when a subfolder is created.
 
-Only names created by a rename are reported, because complete files are renamed into the folder.
+Only files that are renamed into a subfolder are reported, because writers rename complete files.
 Without inotify (other systems, exhausted limits), the folder is polled four times a second. Calls
 do not say which file appeared; the caller reads the folder, and may find nothing new.
 """

@@ -27,7 +27,7 @@ from cockpit.core.ids import AgentName
 ASK = "ask"
 """The group of the request to the agent; no CLI event has this name."""
 FACTS = "facts"
-"""The group of the facts that a session gets again after a compaction."""
+"""The group of the facts that an agent gets again after a compaction or `/clear`."""
 
 PERMIT = "permit"
 """The file with the path that the agent may write to; no CLI event has this name."""
@@ -89,7 +89,7 @@ class HookResponses:
 
     def hold_compaction(self, agent: AgentName, supervisor: int) -> None:
         """Make the agent's next compaction wait until `release_compaction`, or until the process
-        with the pid `supervisor` ends."""
+        with the pid `supervisor` ends; the reporter waits for at most eight seconds."""
         folder = self.folder / agent
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         write_private(folder / SEAL, f"{supervisor} {secrets.token_hex(8)}\n".encode())

@@ -36,7 +36,7 @@ describe() {
     more="${HOME-}/.local/bin:${HOME-}/bin:/usr/local/bin:/opt/homebrew/bin"
     more="$more:/home/linuxbrew/.linuxbrew/bin:/opt/local/bin:${HOME-}/.cargo/bin"
 
-    # Sets `found` to the path of a program, and `where` to PATH, to other, or to nothing.
+    # Sets `found` to the path of a program, and `where` to `path` (in PATH), `other` or nothing.
     find_program() {
         found=$(command -v "$1" 2>/dev/null)
         where=path

@@ -5,8 +5,8 @@ of the script is parsed by the login shell, which may be fish or csh, and the sa
 `docker exec` and `kubectl exec`, which have no shell. (`exec sh` would need one.)
 
 A script marks its answers: each line is MARKER KEY VALUE, with a random marker. Banners and the
-output of start-up files cannot be mistaken for an answer. Output is bounded, and nothing waits
-longer than the time limit.
+output of start-up files cannot be mistaken for an answer. Output is bounded. After the time limit,
+the process is ended, which takes at most three seconds.
 """
 
 from __future__ import annotations
@@ -249,8 +249,9 @@ def _close(stream: object) -> None:
 
 
 def _end(process: subprocess.Popen[bytes]) -> int | None:
-    """End the process group: close its input, wait, then TERM, then KILL; return the exit code if
-    it exited by itself.
+    """End the process group: close its input, wait, then TERM, then KILL.
+
+    Return the process's exit code if the process exited by itself, else None.
     """
     _close(process.stdin)
     with contextlib.suppress(subprocess.TimeoutExpired):

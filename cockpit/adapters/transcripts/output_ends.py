@@ -7,5 +7,5 @@ TAIL_KEPT = 1_000
 
 
 def end_of(output: str, kept: int) -> str:
-    """Return the end of an output, without its first `kept` characters."""
+    """Return at most `TAIL_KEPT` characters at an output's end, without its first `kept` ones."""
     return output[max(kept, len(output) - TAIL_KEPT) :]

@@ -95,8 +95,8 @@ class Tail:
         self.behind = 0
         """The number of bytes that existed at the latest fetch and are not read yet."""
         self.unreadable: str | None = None
-        """Why the path cannot be read, as a clause that follows the path; None if the path can be
-        read, or if there is no file."""
+        """Why the path could not be read, as a clause that follows the path; None before the first
+        fetch, and after the file was read."""
         self._parse = parse
         self._longest_line = longest_line
         self._look_seconds = look_seconds
@@ -107,7 +107,7 @@ class Tail:
 
     @property
     def offset(self) -> int:
-        """The byte offset of the next complete line, from which a later `Tail` can continue."""
+        """The byte offset of the first unread line, from which a later `Tail` can continue."""
         return self._place.read - self._place.held
 
     def poll(self, limit_bytes: int = POLL_BYTES) -> list[SessionEvent | Skipped]:
