@@ -58,7 +58,7 @@ class Client(Protocol):
     ) -> list[HistoryChain]:
         """Return the chains of `cockpit history --json`.
 
-        With `search`, only sessions whose document contains all of its words; the `found` of a
+        With `search`, only sessions whose document contains all words of `search`; the `found` of a
         handoff is then the matching line of the handoff's document.
         """
 

@@ -1,8 +1,8 @@
 """A connection to a supervisor: the local socket, or a byte stream to another machine.
 
 An `Address` opens connections; a `Connection` is used for one request. The caller passes the
-addresses of other machines, so this module starts no process. Standard library and `core` only,
-because the commands that must start quickly use this module.
+addresses of other machines, so this module starts no process. Imports only the standard library,
+`core` and small modules, because the commands that must start quickly use this module.
 """
 
 from __future__ import annotations

@@ -104,7 +104,7 @@ class Exchange:
     ) -> None:
         """Send the request; `headers` replace the content type, which is JSON otherwise.
 
-        Raises `BadUsage` for an invalid HTTP request.
+        Raises `BadUsage` for an invalid HTTP request, and `NoSupervisor`.
         """
         sent = [
             ("Host", "cockpit"),
@@ -161,7 +161,10 @@ class Exchange:
                 return
 
     async def lines(self) -> AsyncIterator[bytes]:
-        """Yield the body line by line, of any length; empty lines are skipped."""
+        """Yield the complete lines of the body, without newlines; empty lines are skipped.
+
+        `allowance` limits the length of a line and the time until the line is complete.
+        """
         held: list[bytes] = []
         size, begun = 0, monotonic()
         async for block in self.blocks():

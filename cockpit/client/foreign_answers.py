@@ -36,7 +36,8 @@ LINE_BYTES = 8 * 1024 * 1024
 MOST_AGENTS = 1000
 """Maximum number of agents of one host."""
 MESSAGE_SIZE = 256 * 1024
-"""Maximum size of one agent or event: its characters, plus 8 for each number."""
+"""Maximum size of one agent or event: its characters, plus 8 for each number and 1 for each other
+value or list item."""
 ANSWER_SIZE = 4 * 1024 * 1024
 """Maximum size of an answer about one agent, such as its pane or its facts."""
 LARGEST_NUMBER = 10**15

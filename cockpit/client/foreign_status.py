@@ -23,8 +23,8 @@ def checked_status(answer: bytes, host: str) -> dict[str, Any]:
 def checked_changes(lines: Iterable[bytes], host: str) -> Iterator[dict[str, Any]]:
     """Yield each line of an event stream as plain JSON.
 
-    Skips lines of a kind that this version does not know. Raises `Failed` for an invalid status,
-    and for too many lines that cannot be read.
+    Skips lines that cannot be read. Raises `Failed` for an invalid snapshot, for a message that
+    exceeds a limit, and for too many lines that cannot be read.
     """
     stream = WatchLines(ForeignAnswers(host))
     for line in lines:

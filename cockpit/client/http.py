@@ -36,7 +36,8 @@ STATE_SECONDS = 10.0
 TRANSCRIPT_SECONDS = 60.0
 """Time limit in seconds for reading whole transcripts, or a large repository."""
 VERB_SECONDS = 90.0
-"""Time limit in seconds for a verb: ending an agent may take SIGTERM and SIGKILL."""
+"""Time limit in seconds for a verb, because ending an agent may take SIGTERM and SIGKILL; also for
+reading worktrees, a dialog, or the sessions that no cockpit started."""
 REMOVAL_SECONDS = 1800.0
 """Time limit in seconds for requests that read or copy a worktree of many gigabytes, or that wait
 for a session's copy to write a document."""
@@ -94,7 +95,7 @@ class HttpClient:
     ) -> AsyncIterator[WatchLine]:
         """Yield a snapshot, then changes; raise `NoSupervisor` when the supervisor ends.
 
-        Lines of a kind that this version does not know are skipped.
+        Lines that this version cannot parse are skipped, except an invalid snapshot.
         """
         parameters = {
             "beat": self.beat,
@@ -189,7 +190,7 @@ class HttpClient:
     ) -> list[HistoryChain]:
         """Return the chains of `cockpit history --json`, of one agent or all.
 
-        With `search`, only sessions whose document contains all of its words.
+        With `search`, only sessions whose document contains all words of `search`.
         """
         if search is not None:
             matches = await self._history(name=name, search=search)

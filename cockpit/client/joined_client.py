@@ -1,8 +1,9 @@
 """A client of several supervisors: the local supervisor, and the supervisor of each other host.
 
 A name contains its host (`host/name`), so a request with a name goes to one supervisor. If a
-request goes to all supervisors, the result leaves out those that fail; for the history, `without`
-has the errors. `JoinedClient` cannot follow events: follow each of its `members` separately.
+request goes to all supervisors, the result leaves out those that fail, unless all fail; for the
+history, `without` has the errors. `JoinedClient` cannot follow events: follow each of its `members`
+separately.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ class JoinedClient:
     async def history(
         self, name: str | None = None, search: str | None = None
     ) -> list[HistoryChain]:
-        """Return the chains of one agent, or of all hosts. `host` is set for other machines."""
+        """Return the chains of one agent, or of all hosts. Other machines' chains have a `host`."""
         if name is not None:
             return await self._client_of(name).history(name, search)
         answers = await self._ask_members(
@@ -100,7 +101,8 @@ class JoinedClient:
     ) -> HistoryPage:
         """Return one page of each host, merged; the cursor lists every host with older handoffs.
 
-        A host that does not answer stays in the cursor, so the next request includes that host.
+        A host that does not answer a request with a cursor stays in the cursor, so the next request
+        includes that host.
         """
         if name is not None:
             return await self._client_of(name).history_page(limit, before, name)
@@ -142,7 +144,10 @@ class JoinedClient:
         return [tree for trees in answers.values() for tree in trees]
 
     async def elsewhere(self) -> list[ElsewhereSession] | None:
-        """Return the sessions of every host that answers; None if `[elsewhere] show` is off."""
+        """Return the sessions of every host that answers.
+
+        None if `[elsewhere] show` is off on all of these hosts.
+        """
         answers = (await self._all(lambda client: client.elsewhere())).values()
         if all(answer is None for answer in answers):
             return None
@@ -176,8 +181,8 @@ class JoinedClient:
         """Return the results by host; hosts that fail are left out.
 
         Skips hosts that are known to be unreachable. If no host answers, raises the error of the
-        local supervisor. Updates `failures` with the errors of the hosts, skipped ones included,
-        and removes the errors of hosts that answered.
+        first host asked, usually the local supervisor. Updates `failures` with the errors of the
+        hosts, skipped ones included, and removes the errors of hosts that answered.
         """
         failures = {} if failures is None else failures
         wanted = {

@@ -42,8 +42,9 @@ class WatchLines:
     def parse(self, line: bytes) -> WatchLine | None:
         """Return the message; None for a message that this version cannot parse.
 
-        Raises `Failed` for an invalid snapshot, because nothing can be shown without a snapshot,
-        and if another machine sends too many lines that cannot be read.
+        Raises `Failed` for an invalid snapshot, because nothing can be shown without a snapshot.
+        Also raises `Failed` if another machine sends a message that exceeds a limit, or too many
+        lines that cannot be read.
         """
         try:
             message = _watch_line.validate_json(line)

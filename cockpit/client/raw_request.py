@@ -1,8 +1,8 @@
 """One raw request to the supervisor's socket, for commands that must start quickly.
 
-Imports only small modules of the standard library, because `cockpit status` and `cockpit attach` do
-not load click, pydantic or asyncio. Other commands use `http.py`. Uses HTTP/1.0, so that
-responses are never chunked.
+Imports only small modules, because `cockpit status` and `cockpit attach` do not load click,
+pydantic or asyncio. Other commands use `http.py`. Uses HTTP/1.0, so that responses are never
+chunked.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def fetch(
 ) -> bytes:
     """Return the body of the response to `GET target`, or to `POST target` if `body` is set.
 
-    `patience` limits each read, in seconds. Raises the supervisor's error, and `NoSupervisor` when
-    nothing answers or the connection is lost.
+    `patience` limits each read, in seconds. Raises the supervisor's error, `NoSupervisor` when
+    nothing answers or the connection is lost, and `Failed` for a response that is too long.
     """
     connection = connect_to(address, patience)
     try:

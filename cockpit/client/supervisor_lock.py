@@ -1,8 +1,8 @@
 """Explain why nothing listens on a local supervisor's socket.
 
 Either no supervisor is running, or a supervisor holds the lock of the state folder and is
-unreachable. Standard library, `core` and `config.paths` only, because the commands that must start
-quickly use this module.
+unreachable. Imports only the standard library, `core` and small modules, because the commands that
+must start quickly use this module.
 """
 
 from __future__ import annotations

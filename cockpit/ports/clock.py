@@ -13,7 +13,7 @@ class Clock(Protocol):
         """Return the wall clock's time in UTC, for users and records."""
 
     def monotonic(self) -> float:
-        """Return the seconds since boot; the value is the same for all processes of this boot."""
+        """Return the seconds since boot, without suspended time; the same for all processes."""
 
     def steady(self) -> float:
         """Return unix seconds that ignore changes of the wall clock, for order and elapsed time.

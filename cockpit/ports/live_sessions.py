@@ -1,4 +1,4 @@
-"""Sessions that running CLI processes of this user have open, from the CLI's status files.
+"""Sessions that running CLI processes of this user have open, from files that the CLIs write.
 
 The screen shows the sessions that cockpit did not start as the group *elsewhere*.
 """
@@ -53,9 +53,9 @@ class LiveSession:
 
 
 class LiveSessions(Protocol):
-    """Reads the status files of CLIs. Writes nothing.
+    """Reads the files that show which sessions are open: status files, locks or logs, by CLI.
 
-    All methods but `watch` read files and block.
+    Writes nothing. All methods but `watch` read files and block.
     """
 
     def look(self) -> Sequence[LiveSession]:
@@ -67,7 +67,7 @@ class LiveSessions(Protocol):
     def check_reopenable(
         self, session: LiveSession, environment: Mapping[str, str] | None = None
     ) -> None:
-        """Raise `BadUsage` if the session could not be reopened after its process has ended.
+        """Raise `BadUsage` or `NotNow` if the session could not be reopened after its end.
 
         `environment` is the environment for the reopened session; None means the supervisor's.
         """
@@ -75,11 +75,11 @@ class LiveSessions(Protocol):
     def by_hand(self, session: LiveSession) -> Sequence[str]:
         """Return the command with which the user can reopen the session.
 
-        The command is for the session's directory.
+        The command must be run in the session's directory.
         """
 
     def watch(self, call: Callable[[], None]) -> Callable[[], None]:
-        """Run `call` on the running event loop when a status file may have changed.
+        """Run `call` on the running event loop when the open sessions may have changed.
 
         Returns a function that stops the calls.
         """

@@ -41,7 +41,8 @@ class Launch:
     directory: Path
     """The working directory; it must exist."""
     environment: Mapping[str, str] = field(default_factory=dict)
-    """The whole environment of the process; nothing is inherited from the supervisor."""
+    """The environment of the process; nothing is inherited from the supervisor. The terminal's
+    variables are replaced: `TERM`, `COLORTERM`, `TMUX` and `TMUX_PANE`."""
     prompt: str | None = None
     """The first prompt, by default the last argument. cockpit passes the prompt in a file of mode
     0600, not through the multiplexer."""
@@ -143,19 +144,22 @@ class Panes(Protocol):
         """
 
     async def paste(self, pane: PaneId, text: str) -> None:
-        """Paste text as one bracketed paste, without control bytes. Does not submit the text."""
+        """Paste text as one bracketed paste, without control bytes. Does not submit the text.
+
+        Raises `PaneGone`, also if the pane's process has ended.
+        """
 
     async def press(self, pane: PaneId, key: str) -> None:
-        """Press one named key (`Enter`, `Escape`)."""
+        """Press one named key (`Enter`, `Escape`). Raises `PaneGone`."""
 
     async def hold_keys(self, pane: PaneId, seconds: float) -> None:
-        """Delay keys typed into the pane, for this number of seconds. Raises `PaneGone`."""
+        """Ignore the user's keys in the pane for this number of seconds. Raises `PaneGone`."""
 
     async def relabel(self, pane: PaneId, label: str) -> None:
         """Give the pane another label, and its window the same name. Raises `PaneGone`."""
 
     async def close(self, pane: PaneId) -> None:
-        """Close a pane whose process has ended. Idempotent."""
+        """Close a pane whose process has ended; else raise `PaneOccupied`. Idempotent."""
 
     async def stop_server(self) -> None:
         """End the server and remove its socket. Idempotent."""

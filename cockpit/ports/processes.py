@@ -113,7 +113,7 @@ class Processes(Protocol):
         """Return whether exactly this process is still running; False for a zombie."""
 
     def marked(self, marker: str) -> list[ProcessId]:
-        """Return all processes with `COCKPIT_RUN=<marker>` in their environment."""
+        """Return all other processes with `COCKPIT_RUN=<marker>` in their environment."""
 
     def carries(self, process: ProcessId, marker: str) -> bool | None:
         """Return whether this process has `COCKPIT_RUN=<marker>` in its environment.
@@ -124,7 +124,7 @@ class Processes(Protocol):
     def occupants(self, directories: Collection[Path]) -> dict[Path, list[Occupant]]:
         """Return, for each directory, the processes that use the directory or a path below it.
 
-        Empty if unknown. Slow: reads files of every process. Do not call on the event loop.
+        This process is left out. Slow: reads files of every process. Do not call on the event loop.
         """
 
     def lineage(self, pid: int) -> list[int]:

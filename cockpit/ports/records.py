@@ -1,4 +1,4 @@
-"""Records in the supervisor's database: data that it needs after a restart, with no other source.
+"""Records in the database: data without another source that the supervisor needs after a restart.
 
 Times are unix seconds, for users. Deadlines are in the handoff's state, in monotonic seconds of the
 boot that the record names.
@@ -76,7 +76,8 @@ class SessionRecord:
     transcript: str | None = None
     permission_mode: str = ""
     state: str = "live"
-    """`live`, `handed_off`, `ended`, `undoing` (reopening the previous session), `undone`."""
+    """`live`, `handed_off`, `ended`, `undoing` (reopening the previous session), `undone`, or
+    `failed` (started by a handoff, but not confirmed)."""
     cost_usd: float | None = None
     tokens: int | None = None
     """Tokens in context at the last count."""
@@ -154,7 +155,8 @@ class OutgoingRecord:
     """How the message is sent: webhook, slack, discord, notify; or notice, for the user's
     notifications."""
     hook: dict[str, Any]
-    """The hook's `name` and `key`; its URLs and headers are not stored."""
+    """The hook's `name`, and hashes of its address (`key`, `place`); URLs and headers are not
+    stored."""
     payload: dict[str, Any]
     next_at: float
     """When to send the message next, in unix seconds."""

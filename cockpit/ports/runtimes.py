@@ -183,7 +183,7 @@ class Runtime(Protocol):
         """
 
     def transcript(self, order: SessionOrder) -> Path | None:
-        """Return the path of this session's transcript; None if the CLI writes none."""
+        """Return the path of this session's transcript; None if there is none, or not yet known."""
 
     def parse(self, line: bytes) -> Sequence[SessionEvent] | Skipped:
         """Parse one line of the transcript, without its newline. Never raises."""
@@ -214,7 +214,7 @@ class Runtime(Protocol):
         """Return the report in a status-line signal; None for every other signal."""
 
     def moments(self, signal: Signal) -> Sequence[Moment]:
-        """Return the hook events in a signal; empty for a subagent's signal."""
+        """Return the hook events in a signal; of a subagent, only its start, end and dialogs."""
 
     def told_on(self, screen: Screen) -> Sequence[Moment]:
         """Return the hook events that a working CLI shows only on the screen.

@@ -31,8 +31,8 @@ class GitFacts:
     status: tuple[str, ...] = ()
     """Lines of `git status --porcelain`, at most 200."""
     status_known: bool = True
-    """False if cockpit did not run `git status`, because git would have run a program that the
-    repository configures."""
+    """False if git failed, or if cockpit did not run `git status` because git would have run a
+    program that the repository configures."""
     busy: str | None = None
     """A git operation in progress (`rebase`, `merge`, `index.lock 3 s old`), if any."""
     commits: tuple[Commit, ...] = ()
@@ -259,7 +259,7 @@ class Worktrees(Protocol):
         """
 
     async def pull_request_by_hand(self, directory: Path, branch: str, base: str) -> str:
-        """Return the shell command that opens the pull request; empty if there are no changes."""
+        """Return the shell command that opens the pull request; empty without new commits."""
 
     async def busy(self, directory: Path) -> str | None:
         """Return the git operation in progress, as in `GitFacts.busy`. Runs one process."""
@@ -267,7 +267,7 @@ class Worktrees(Protocol):
     async def keep_out(self, directory: Path, pattern: str) -> None:
         """Add a pattern, relative to the directory, to the repository's `info/exclude`.
 
-        Idempotent.
+        Idempotent; does nothing outside a repository.
         """
 
     async def reachable(self, repository: Path, commit: str) -> bool:

@@ -43,14 +43,14 @@ class Dependencies:
     documents: Documents
     runtimes: Runtimes
     environment: Mapping[str, str]
-    """The environment with which the supervisor was started."""
+    """The supervisor's environment, without the variables that `agent_environment` removes."""
     own_runtimes: Definitions = field(default_factory=Definitions)
     """Definitions of the user's own runtimes; `runtimes` creates the runtimes."""
     slow: SlowCalls = field(default_factory=BoundedCalls)
     """Calls with a time limit, for paths that an agent can choose: a file system may hang."""
 
     live_sessions: LiveSessions = field(default_factory=NoLiveSessions)
-    """Sessions of all processes of this user, from the CLIs' status files."""
+    """Sessions that processes of this user have open, from files that the CLIs write."""
 
     @property
     def prompts(self) -> KeptPrompts:

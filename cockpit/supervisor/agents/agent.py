@@ -368,13 +368,13 @@ class Agent:
         """Return the agent's record with another configured directory.
 
         An existing worktree's folder for another directory is unknown until the next job begins:
-        until then it is the worktree itself.
+        until then `Agent.directory` is the worktree itself.
         """
         folder = self.record.folder if directory == self.record.directory else None
         return replace(self.record, directory=directory, folder=folder)
 
     def read_chain(self, store: Store, job: JobId | None) -> None:
-        """Read the sessions of a job; none for None."""
+        """Set `chain` to the stored sessions of a job; to an empty list if `job` is None."""
         self.chain = store.chain(job) if job is not None else []
 
     def save(self, store: Store, record: AgentRecord) -> None:
@@ -385,8 +385,8 @@ class Agent:
     def change(self, **changes: object) -> AgentRecord:
         """Change fields of the agent's record in memory and return the record; does not save it.
 
-        For what the row must say even if the disk is full, and for what has happened already, such
-        as the end of a process. For a decision, use `save`.
+        Use it for a note that the row must show even if the disk is full, and for a change that has
+        already happened, such as the end of a process. For a decision, use `save`.
         """
         self.record = replace(self.record, **changes)  # type: ignore[arg-type]
         return self.record

@@ -29,7 +29,10 @@ Left = tuple[Place, Document]
 
 
 async def documents_before(dependencies: Dependencies, session: SessionRecord) -> list[Left]:
-    """Return the documents of the sessions before this one, oldest first."""
+    """Return the documents of the sessions before this one, oldest first, without unreadable ones.
+
+    Raises `Hindered` if the file system does not answer.
+    """
     earlier: list[Left] = []
     current: SessionRecord | None = session
     while current is not None and current.document and len(earlier) < MOST:

@@ -1,6 +1,6 @@
 """Read handoff documents from worktrees, with a time limit.
 
-A worktree can be on a file system that hangs, and the reader has the agent's lock. Writes have no
+A worktree can be on a file system that hangs, and the reader holds the agent's lock. Writes have no
 time limit: an abandoned write could still overwrite a later one.
 """
 

@@ -121,9 +121,10 @@ class Fleet:
         return taken
 
     async def read_apart(self, config: Path, name: str, *, named: bool) -> Loaded:
-        """Read a file for one agent, and add the file's runtimes.
+        """Read a file for one agent, and add the file's runtimes and notification URLs.
 
-        The supervisor's own configuration stays, and no agent is updated. Raises like `reload`.
+        With `named`, also trusts the file. The supervisor's own configuration stays, and no agent's
+        settings are updated. Raises like `reload`.
         """
         read = partial(self._read, config, named=named)
         loaded = await self._dependencies.slow.ask(("configuration", config), read, READ_PATIENCE)
@@ -219,8 +220,8 @@ class Fleet:
     def take_up(self, settings: AgentSettings, file: Path | None) -> Agent:
         """Create the agent with these settings, or update it.
 
-        If the agent is running or being started, only the thresholds change now; other settings
-        apply from the agent's next start.
+        If the agent is running, being started or being changed by a task, only the thresholds
+        change now; other settings apply from the agent's next start.
         """
         name = agent_name(settings.name)
         agent = self.find(name)
@@ -399,7 +400,7 @@ def plain(settings: AgentSettings, environment: Mapping[str, str]) -> dict[str, 
     """Return settings as they are stored: only explicitly set values, so that new defaults apply.
 
     The environment and the hooks are left out, because they may contain secrets. The prompt is
-    stored without secrets; its file has the full text.
+    stored without secrets; the configuration file has the full text.
     """
     held: dict[str, Any] = settings.model_dump(
         mode="json", exclude_unset=True, exclude={"env", "hooks"}
@@ -411,7 +412,7 @@ def plain(settings: AgentSettings, environment: Mapping[str, str]) -> dict[str, 
 
 
 def _with_folder(record: AgentRecord) -> AgentRecord:
-    """Add the folder that a version without `folder` left out."""
+    """Return the record with `folder` set; versions without that field did not store it."""
     if record.worktree is None or record.folder is not None:
         return record
     folder = folder_in_worktree(Path(record.worktree), Path(record.directory))

@@ -1,9 +1,9 @@
 """One lock per agent. A task that starts, ends or changes an agent holds the agent's lock.
 
-Rules: a task holds the lock of at most one agent; only the removal of a worktree takes several, in
-the order of the agents' names. The lock is reentrant, so a verb that holds the lock can call the
-engine, which takes the lock again. After taking the lock, or after an `await` without it, check
-conditions again. A request waits 30 s for the lock, then fails with the reason.
+Rules: a task holds the lock of at most one agent; only renaming an agent and removing a worktree
+take several, in the order of the agents' names. The lock is reentrant, so a verb that holds the
+lock can call the engine, which takes the lock again. After taking the lock, or after an `await`
+without it, check conditions again. A request waits 30 s for the lock, then fails with the reason.
 """
 
 from __future__ import annotations

@@ -184,7 +184,8 @@ class SessionState:
     def _feed_meter(self, event: SessionEvent) -> None:
         """Count the event, and note at how many tokens the CLI compacted or did not compact.
 
-        Notes no token count if the transcript itself says at how many tokens the CLI compacts.
+        Notes no token count while `catching_up`, or if the transcript says at how many tokens the
+        CLI compacts.
         """
         meter = self.reading.meter
         calls, tokens = meter.api_calls, meter.tokens
@@ -314,7 +315,7 @@ class SessionState:
             self._reads.pop(result.tool_use_id, None)
 
     def _record_conduct(self, reply: AssistantReplied, at: float) -> None:
-        """Record turns and dialogs from the transcript, until the first hook report."""
+        """Record the activity in a reply; if the reply ends the turn, also its text."""
         self._turn_text = "" if reply.tools else reply.text or self._turn_text
         if reply.tools:
             self.conduct.activity = activity(reply.tools[-1], self.directory)

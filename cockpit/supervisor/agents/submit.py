@@ -22,7 +22,8 @@ ENTER_SETTLES = 0.7
 def open_first_dialog(agent: Agent, screen: Screen) -> str | None:
     """Return the question of the open dialog before a session, such as trust; None if none is open.
 
-    If the screen has a prompt box, no such dialog is open: its text is part of the conversation.
+    If the screen has a prompt box, no such dialog is open: text that looks like a dialog is part of
+    the conversation.
     """
     if agent.runtime.composer(screen) is not None:
         return None

@@ -35,7 +35,10 @@ class Access:
         self.callers.check_look(await self.caller(request), name)
 
     async def agent(self, request: Request) -> Agent:
-        """Return the agent in the URL. Raises `NotAllowed` if the caller may not see it."""
+        """Return the agent in the URL.
+
+        Raises `NotAllowed` if the caller may not see the agent, and `NoSuchAgent`.
+        """
         name = request.path_params["name"]
         await self.check_look(request, name)
         return self._fleet.agent(name)

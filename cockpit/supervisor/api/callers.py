@@ -142,9 +142,10 @@ class Callers:
     # Permissions
 
     def admit(self, caller: Caller, asked: Verb) -> Verb:
-        """Return the request without fields that this caller may not set. Raises `NotAllowed`.
+        """Return the request as this caller may send it. Raises `NotAllowed`.
 
-        A configuration file in an agent's request is removed: an agent can start other agents only
+        Sets the fields that contain the caller, and removes fields that an agent may not set. A
+        configuration file in an agent's request is removed: an agent can start other agents only
         from the configuration that the user has loaded.
         """
         if isinstance(asked, Plan):
@@ -282,7 +283,10 @@ def _user(above: list[Ancestor]) -> Caller:
 
 
 def names_only(rows: Iterable[AgentStatus], only: str | None) -> list[AgentStatus]:
-    """Return rows for an agent: its own row in full, and only name and state of other agents."""
+    """Return the row of the agent `only` in full, and only name and state of other agents.
+
+    If `only` is None, all rows are in full.
+    """
     return [row if only in (None, row.name) else name_only(row) for row in rows]
 
 

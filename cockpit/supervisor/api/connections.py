@@ -1,8 +1,8 @@
 """Limit the number of connections to the supervisor, and the time to receive a request.
 
-The limits keep an agent from locking out the user. There is one limit for all connections of an
-agent; all agents together share half of the total; a request must arrive in time. A connection
-above a limit gets a response with the reason.
+The limits keep an agent from locking out the user. They apply to the connections of an agent, of
+all agents together, of a process of the user, and of all processes; a request must arrive in time.
+A connection above a limit gets a response with the reason.
 """
 
 from __future__ import annotations
@@ -31,7 +31,8 @@ MOST_OF_AGENT = 64
 MOST_OF_PROCESS = 256
 """Maximum connections of one process of the user, such as a screen or a script."""
 MOST_OF_ALL = 1_024
-"""Maximum connections in total. Agents together may have half of them."""
+"""Maximum connections in total; fewer if the process may open few files. Agents together may have
+half of them."""
 SPARE = 256
 """Number of file descriptors that are reserved for other uses."""
 LOOKED_AT_FROM = 32
@@ -184,7 +185,8 @@ class UserOnly(H11Protocol):
     def _refuse(self, why: NotNow) -> None:
         """Refuse the connection after its first data, or after a short wait.
 
-        A client that is still writing its request cannot read a response.
+        A client that is still writing its request cannot read a response. Refuses at once if more
+        than `REFUSED_AT_ONCE` refused connections are open.
         """
         self._refused = why
         self._table.refused += 1

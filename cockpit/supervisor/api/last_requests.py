@@ -30,7 +30,7 @@ class LastRequests:
     def question(self, asked: Verb) -> str | None:
         """Return the id of the question that a request answers; call this before the request runs.
 
-        If the request names no question, this is the id of the handoff in progress.
+        If the request names no question, this is the id of the handoff in progress, if any.
         """
         named = getattr(asked, "handoff", None) or getattr(asked, "dialog", None)
         if named is not None or asked.verb not in REMEMBERED:

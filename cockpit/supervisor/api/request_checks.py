@@ -80,7 +80,7 @@ def _explained(error: ErrorDetails, of_address: bool) -> dict[str, str]:
 
 
 def check_address(path: bytes, query: bytes) -> None:
-    """Raise `BadUsage` if the path or the query is too long or not valid text."""
+    """Raise `BadUsage` if path and query together are too long, or are not valid text."""
     if len(path) + len(query) > LONGEST_ADDRESS:
         raise BadUsage(
             "The request URL is too long",

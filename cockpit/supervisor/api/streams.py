@@ -40,7 +40,7 @@ def wants_events(request: Request) -> bool:
 
 
 def last_event(request: Request) -> int | None:
-    """Return the id of the last event that a reconnected client received."""
+    """Return the id of the last event that a reconnected client received; None without one."""
     text = request.headers.get("last-event-id", "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else None
 

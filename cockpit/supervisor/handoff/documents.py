@@ -247,7 +247,10 @@ class DocumentBuilder:
         return replace(with_background_status(agent, collected), files_modified=files)
 
     async def git_view(self, agent: Agent, claims: list[str] | None = None) -> GitView:
-        """Return git's state in the agent's directory, and which of the claimed commits exist."""
+        """Return git's state in the agent's directory, and which of the claimed commits exist.
+
+        Saves the agent's branch if it was switched.
+        """
         since = agent.job.base_commit if agent.job else None
         facts = await self._dependencies.worktrees.facts(agent.directory, since_commit=since)
         if facts.root is not None and facts.branch != agent.record.branch:
@@ -390,7 +393,7 @@ def _writer(name: str | None) -> Writer:
 
 
 def is_for_context(agent: Agent) -> bool:
-    """Return whether the reason for the handoff is a full context, not a user, limit or loop."""
+    """Return whether the context filled up before the handoff began. False for a limit or loop."""
     record = agent.handoff_record
     return record.details.filling if record is not None else would_be_for_context(agent, None)
 

@@ -89,7 +89,9 @@ class Engine:
     # Beginning
 
     async def begin(self, agent: Agent, options: HandoffOptions) -> HandoffRecord:
-        """Begin a handoff of this agent's session. Raises `NotNow` if one is in progress.
+        """Begin a handoff of this agent's session.
+
+        Raises `NotNow` if a handoff is in progress, or if the session has ended or changed.
 
         The user is asked first if the new session's CLI lacks the permission mode of this session,
         unless the job moves to another machine, which has modes of its own.
@@ -149,7 +151,7 @@ class Engine:
         return limit is not None and (limit.resets is None or limit.resets > self._now())
 
     async def preview(self, agent: Agent, given: str | None, *, by_agent: bool = False) -> str:
-        """Return the document that a handoff would seal now. Starts and writes nothing."""
+        """Return the document that a handoff would seal now. Starts nothing; saves no document."""
         return await self._document_builder.preview(agent, given, by_agent=by_agent)
 
     def continuation(self, agent: Agent) -> str:
@@ -311,9 +313,9 @@ class Engine:
             return question
 
     async def _take_edit(self, agent: Agent, seen: str | None) -> bool:
-        """Seal the changed document under review; return False if it is unchanged.
+        """Seal the changed document under review; return False if there is no change to seal.
 
-        Raises `NotNow` unless `seen` is the SHA-256 of the current text.
+        Raises `NotNow` for a change unless `seen` is the SHA-256 of the current text.
         """
         async with self._lock(agent):
             if agent.handoff is None or not isinstance(agent.handoff.state, Reviewing):

@@ -1,4 +1,4 @@
-"""Check a successor's first turns: which steps it repeated, and which standing orders it broke.
+"""Check a new session's first turns: repeated steps, broken standing orders, repeated questions.
 
 The result is computed from the whole transcript each time, so that a restarted supervisor gets the
 same result. The result is stored with the handoff.
@@ -64,7 +64,8 @@ class FirstTurnsCheck:
     def consider(self, agent: Agent) -> None:
         """Check the session's first turns, and store a new result. Idempotent.
 
-        Does nothing while the transcript is still being read, or if nothing has happened since.
+        Does nothing while the transcript is still being read, or if nothing has happened since the
+        last check.
         """
         session, steps = agent.session, agent.session_state.reading.steps
         if session is None or agent.catching_up or not steps.calls:

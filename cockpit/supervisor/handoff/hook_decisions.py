@@ -1,7 +1,7 @@
 """Run the hooks at the act threshold, which decide: no handoff, a normal one, or one at once.
 
-No automatic handoff begins while they run. If a hook fails or does not decide, the built-in handoff
-begins. If a hook has `mode = "replace"` and succeeds without a decision, no handoff begins.
+No automatic handoff begins while these hooks run. If a hook fails or does not decide, the built-in
+handoff begins. If a hook has `mode = "replace"` and succeeds without a decision, no handoff begins.
 """
 
 from __future__ import annotations

@@ -112,7 +112,10 @@ async def ensure_approved(dependencies: Dependencies, agent: Agent, sealed: Docu
 
 
 async def _put_back(dependencies: Dependencies, agent: Agent, path: Path) -> None:
-    """Restore the document from the copy. Does nothing if the worktree or the copy is missing."""
+    """Restore the document from the copy, if it differs from the copy.
+
+    Does nothing if the worktree or the copy is missing.
+    """
     assert agent.handoff_record is not None
     documents, ident = dependencies.documents, agent.handoff_record.id
     directory = agent.directory

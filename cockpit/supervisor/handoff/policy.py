@@ -1,7 +1,7 @@
 """Guards that delay an automatic handoff, or require a question to the user first.
 
-Every reason is a clause or a sentence for the user. Elapsed times do not depend on the wall clock;
-only the reset of a usage limit is a wall clock time.
+Every reason is a clause or a sentence for the user. Elapsed times use the wall clock only where no
+other time is stored.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from cockpit.supervisor.dependencies import Dependencies
 
 BREAKER_SECONDS = 900.0
 BREAKER_HANDOFFS = 3
-"""Maximum handoffs of one agent within `BREAKER_SECONDS`; then automatic handoffs pause."""
+"""Number of handoffs of one agent within `BREAKER_SECONDS` from which the user is asked first."""
 
 Starter = Literal["band", "compactions", "limit", "usage", "loop", "hook", "agent"]
 """The cause of a handoff. The guards apply to all causes, but not to a user's request."""
@@ -151,7 +151,10 @@ class Guards:
     # The session
 
     def age(self, agent: Agent) -> float:
-        """Return the seconds since the session's process was started or cleared."""
+        """Return the seconds since the session's process was started or cleared in this boot.
+
+        If that time is not stored, the seconds since the session was created.
+        """
         assert agent.session is not None
         since = self._dependencies.store.latched(
             agent.session.id, began(self._dependencies.clock.boot())

@@ -1,6 +1,7 @@
 """Report a context that fills up, and begin automatic handoffs.
 
-A handoff is due because of a band, compactions, a limit of the session, or a loop. The guards in
+A handoff is due because of a band, compactions, a limit of the session, a usage limit, a loop, or a
+hook. The guards in
 `policy` may delay the handoff; the screen says why. Stored flags keep each event from being
 recorded twice, even after a restart.
 """

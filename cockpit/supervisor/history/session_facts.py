@@ -78,7 +78,7 @@ class SessionFacts:
 
         A task that was running at the session's end has the status `unknown` (a subagent) or
         `ended`. Raises `NoSuchAgent` if the job does not have this session, or if the transcript
-        was removed.
+        was removed or is on another machine, and `Failed` if the transcript cannot be read.
         """
         store = self._dependencies.store
         chain = store.chain(agent.record.job) if agent.record.job else []

@@ -85,7 +85,7 @@ class Compactions:
             session_state.compaction.held = False
 
     def record_compaction(self, agent: Agent) -> None:
-        """Record a compaction. The screen shows a compaction that came above the act threshold."""
+        """Record a compaction. The screen shows a compaction that came too late for a handoff."""
         kept = agent.session_state.compaction.kept_before
         late = ""
         before, marks = agent.session_state.gauge.before_compaction, agent.marks
@@ -114,7 +114,8 @@ class Compactions:
         )
 
     async def cancel_outdated(self, agent: Agent) -> None:
-        """Cancel the handoff if the agent's context was cleared or compacted. Idempotent."""
+        """Cancel the handoff if another session was opened in the pane, or if the context was
+        compacted before the agent began the document. Idempotent."""
         if agent.handoff is None or agent.handoff_record is None or agent.session is None:
             return
         if agent.session.id != agent.handoff_record.old_session and is_revocable(agent.handoff):

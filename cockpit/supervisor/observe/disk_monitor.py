@@ -2,7 +2,7 @@
 
 A handoff needs both, and free file descriptors. A problem is shown as *needs you*, with a way to
 fix the problem. Problems with the supervisor's socket (`api/socket.py`) are shown in the same way.
-Writes nothing itself.
+Writes only to test a database that could not be written.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def _of_descriptors() -> str | None:
 
 
 def _of_directory(agent: Agent, obstacle: Obstacle | Exception | None) -> str | None:
-    """Return the problem of an agent's directory. `Watch` reports a directory that hangs."""
+    """Return why an agent's directory cannot be written; None if it can, or if that is unknown."""
     if not agent.alive or not isinstance(obstacle, Obstacle):
         return None
     place = safe_line(str(agent.directory), 200)

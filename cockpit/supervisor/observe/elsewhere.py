@@ -1,9 +1,9 @@
 """Watch sessions that cockpit did not start, because the user asked for it.
 
-Such a session is only read. Its transcript and its CLI's status file are read when they change, and
-an event notifies the user once when the context passes the act threshold. A watch is stored for a
-process, so it continues after a restart of the supervisor and after `/clear`, and ends with the
-process.
+Such a session is only read. Its transcript and the CLI's list of open sessions are read when they
+change, and an event notifies the user once when the context passes the act threshold. A watch is
+stored for a process, so it continues after a restart of the supervisor and after `/clear`, and ends
+with the process.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class ElsewhereWatch:
         self._watched: dict[ProcessId, _Watched] = {}
         self._wake = asyncio.Event()
         self._notes: Callable[[], None] | None = None
-        """Stops the watch of the status files; None while nothing is watched."""
+        """Stops the watch of the CLIs' open sessions; None while nothing is watched."""
         self._files: tuple[Path, ...] = ()
         self._stop_files: Callable[[], None] = lambda: None
 
@@ -180,7 +180,7 @@ class ElsewhereWatch:
     def _follow(self, paths: Iterable[Path]) -> None:
         """Watch exactly these transcripts.
 
-        Without a watched session, stops watching the status files too.
+        Without a watched session, stops watching the CLIs' open sessions too.
         """
         files = tuple(sorted(set(paths)))
         if files != self._files:

@@ -3,7 +3,8 @@
 When the CLI announces a compaction, the facts are prepared for a hook, and updated until the
 compaction happens. The transcript shows whether the session received the facts. If the session has
 not received them by the end of its next turn, the facts are prepared once more, for the agent's
-next step. For a CLI that does not announce compactions, the facts are prepared afterwards.
+next step. For a CLI that does not announce compactions, the facts are prepared afterwards. With the
+strategy `handoff`, only a cleared session gets facts.
 """
 
 from __future__ import annotations

@@ -148,7 +148,7 @@ class Outbox:
     ) -> Answer:
         """Send a message into the job's chat thread.
 
-        Opens a thread if there is none or the thread was deleted.
+        Opens a thread if there is none. If the thread was deleted, the next attempt opens one.
         """
         place = reference(hook)["place"]
         thread = self._threads.of(place, job)

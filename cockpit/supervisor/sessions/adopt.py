@@ -1,8 +1,8 @@
 """Adopt a running agent without a database record, for example after the database was lost.
 
 The process itself provides the data: the marker in its environment, its directory, and its session,
-from the CLI's status file. Data that was only in the database is lost, and the screen says so. Ends
-no process.
+from the CLI's status file or open files. Data that was only in the database is lost, and the screen
+says so. Ends no process.
 """
 
 from __future__ import annotations

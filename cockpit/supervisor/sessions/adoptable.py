@@ -1,6 +1,6 @@
 """Check whether a session that cockpit did not start could be reopened as an agent.
 
-Fast enough for lists: starts no process, and reads no transcript.
+Fast enough for lists: starts no process, and reads at most the first line of a transcript.
 """
 
 from __future__ import annotations

@@ -61,7 +61,7 @@ class Continuation:
         session that the agent's session follows. Without `join`, the agent begins a new job.
 
         Raises `BadUsage` for a file that is not a handoff document or has no usable directory, and
-        `NotNow` if an agent works in the directory. After an error, nothing is changed.
+        `NotNow` if an agent works in the directory. After an error, a new agent is removed again.
         """
         parts, named = self._dependencies, Path(asked.document)
         path = await read_document(parts, named, partial(self._place_of, named))
@@ -138,7 +138,7 @@ class Continuation:
         return [f"{each.text} ({each.last.of(agent)})" for each in dropped(memory, left)]
 
     async def _withdraw_notice(self, path: Path, agent: Agent) -> None:
-        """Remove all notices about this document, because a session continues from it."""
+        """Remove the notice about this document, because a session continues from it."""
         documents, folder = self._dependencies.documents, str(agent.settings.handoff.directory)
         steps = len(PurePath(folder).parts)
         worktree = path.parents[steps] if len(path.parents) > steps else path.parent
@@ -194,7 +194,11 @@ class Continuation:
         return self._fleet.free_name(stem)
 
     async def _copied_if_outside(self, agent: Agent, path: Path, text: str) -> Path:
-        """Copy the document into the agent's directory, where it can be read without permission."""
+        """Return the path of the document, or of its copy, in the agent's directory.
+
+        A document outside that directory is copied into it, because the agent can read files there
+        without permission. `text` is the copy's text.
+        """
         folder = str(agent.settings.handoff.directory)
         if (inside := _inside(path, agent.directory)) is not None:
             return inside

@@ -1,6 +1,7 @@
 """Find running sessions that no cockpit started.
 
-Uses the CLIs' status files (for Codex, its file locks), and the ancestry of the processes.
+Uses the files in which each CLI shows its open sessions (`ports.live_sessions`), and the ancestry
+of the processes.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from cockpit.supervisor.dependencies import Dependencies
 SHORTEST_ID = 4
 """Minimum length of a prefix that can be used instead of a session's id."""
 PATIENCE = 5.0
-"""Time limit in seconds for reading all status files."""
+"""Time limit in seconds for reading the open sessions of all CLIs."""
 
 
 @dataclass(frozen=True, slots=True)

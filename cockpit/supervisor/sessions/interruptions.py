@@ -1,7 +1,7 @@
 """Find the agents that a reboot or the exit of the tmux server interrupted.
 
-An interruption is detected after a restart, and stored as a flag of the session. The flag stays
-until the user reopens, restarts or stops the agent. Starts and ends nothing.
+An interruption is stored as a flag of the session. The flag stays until the session is reopened; it
+has no effect once the agent was stopped or began another session. Starts and ends nothing.
 """
 
 from __future__ import annotations

@@ -181,7 +181,10 @@ class Sessions:
         agent.runtime.forbid_writing(agent.name)
 
     async def prepare(self, agent: Agent, order: SessionOrder, runtime: Runtime) -> Launch:
-        """Check program, arguments and directory, and build the launch. Changes nothing."""
+        """Check program, arguments and directory, and build the launch.
+
+        Starts nothing, but writes the files that the process needs.
+        """
         is_there, slow = order.directory.is_dir, self._dependencies.slow
         if not await slow.ask(order.directory, is_there, DIRECTORY_SECONDS):
             raise Failed(

@@ -44,7 +44,10 @@ class Planner:
         self._starter = starter
 
     async def plan(self, asked: Plan) -> Done:
-        """Describe the result of `Start` with the same arguments; raise the same errors."""
+        """Describe the result of `Start` with the same arguments.
+
+        Raises errors that `Start` would raise, as far as checks without changes find them.
+        """
         name = agent_name(asked.name)
         if (agent := self._fleet.find(name)) is not None:
             refuse_if_alive(agent)

@@ -50,7 +50,10 @@ class Resumer:
         self._changed = changed
 
     async def resume(self, asked: Resume) -> Done:
-        """Reopen all interrupted agents; return the result for each."""
+        """Reopen all interrupted agents, or only the named one; return the result for each.
+
+        With `dry_run`, only returns which agents can be reopened.
+        """
         agents = self.interrupted()
         if asked.name is not None:
             only = self._fleet.agent(asked.name)

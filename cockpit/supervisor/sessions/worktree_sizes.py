@@ -1,6 +1,6 @@
 """Measure the disk space of worktrees, on request.
 
-Measures one worktree at a time, for all requests together, to keep the disk free for the agents.
+Measures one worktree at a time, for all requests together, because the agents use the disk too.
 """
 
 from __future__ import annotations

@@ -143,7 +143,11 @@ class AgentWorktrees:
         client: int | None = None,
         left_out: Collection[str] = (),
     ) -> Iterator[Obstacle]:
-        """Yield each obstacle to removing the worktree; `inside`: processes in the worktree."""
+        """Yield each obstacle to removing the worktree.
+
+        `inside`: processes in the worktree. `client`: pid of the process that asks, which is no
+        obstacle itself. `left_out`: ignored files that may be lost.
+        """
         yield from _foreign_obstacles(tree)
         yield from self._occupant_obstacles(tree, inside, client)
         for module in tree.modules:
@@ -188,7 +192,10 @@ class AgentWorktrees:
         yield from (_occupant_obstacle(one, one.pid in callers) for one in foreign[:5])
 
     async def remove(self, asked: RemoveWorktree) -> Done:
-        """Save a worktree's content in git, then remove the worktree if nothing blocks this."""
+        """Save a worktree's content in git, and remove the worktree unless something blocks this.
+
+        With `salvage_only`, only saves the content.
+        """
         named = await self._named(asked)
         names = [agent.name for agent in self.owners(named)]
         async with self._locks.hold_all(names, "having its worktree removed"):

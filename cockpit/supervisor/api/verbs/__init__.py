@@ -1,4 +1,4 @@
-"""The handlers of the requests that change something, one module for each verb of `wire.verbs`.
+"""The handlers of most verbs of `wire.verbs`, which are the requests that change something.
 
 To add one, define its model in `wire/verbs.py` and list its handler in `performers` of
 `supervisor/serving.py`.

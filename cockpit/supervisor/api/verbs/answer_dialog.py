@@ -69,7 +69,7 @@ class AnswerHandler:
         return lambda text: redactor.redact(text).text
 
     async def __call__(self, asked: Answer) -> Done:
-        """Answer the dialog with this identity."""
+        """Answer the open dialog. Raises `NotNow` if its identity is not the requested one."""
         text = dialogs.one_text_line(asked.text)
         if len(text) > LONGEST_TEXT:
             raise BadUsage(

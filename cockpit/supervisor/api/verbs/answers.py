@@ -62,7 +62,10 @@ class Answers:
         return Done(message=f"Approved: {step} ({agent.name})", name=agent.name)
 
     async def refuse(self, asked: Refuse) -> Done:
-        """Refuse the open question, or a handoff while the old session still exists."""
+        """Refuse the open question, or cancel a handoff before the old session is ended.
+
+        If the new session is running but not confirmed, reopens the old session.
+        """
         agent = self._fleet.agent(asked.name)
         self._refuse_if_just_approved(agent, asked)
         if agent.handoff is not None and isinstance(agent.handoff.state, Confirming):

@@ -51,7 +51,11 @@ class HandoffHandler:
         self._changed = changed
 
     async def __call__(self, asked: Handoff) -> Done:
-        """Begin a requested handoff: without a question, and in mode auto without a review."""
+        """Begin a handoff, or approve or speed up the one in progress.
+
+        With `dry_run`, only describes the handoff. For the user's request, a handoff begins without
+        a question, and in mode auto without a review.
+        """
         agent = self._fleet.agent(asked.name)
         if agent.session is None or agent.job is None:
             raise NotNow(
@@ -140,7 +144,10 @@ class HandoffHandler:
         return Done(message=message, name=agent.name, document=record.id)
 
     async def moved(self, asked: Moved) -> Done:
-        """End the session of a job that continues on another machine."""
+        """End the session of a job that continues on another machine.
+
+        With `arrived`, the request comes to that other machine: records that the job arrived there.
+        """
         agent = self._fleet.agent(asked.name)
         if asked.arrived:
             confirm_arrival(self._dependencies, agent, asked.handoff)

@@ -25,7 +25,10 @@ class LoadHandler:
         self._changed = changed
 
     async def __call__(self, asked: Load) -> Done:
-        """Read a file and update its agents. With an invalid file, nothing changes."""
+        """Read a file, update its agents, and start those with `start = "auto"`.
+
+        With an invalid file, nothing changes.
+        """
         config = Path(asked.config) if asked.config else None
         loaded = await self._fleet.reload(config, named=asked.named)
         for agent in self._fleet:

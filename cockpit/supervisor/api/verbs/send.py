@@ -47,7 +47,7 @@ class SendHandler:
         self._consider = consider
 
     async def __call__(self, asked: Send) -> Done:
-        """Paste a prompt into the agent's prompt box, and wait until the agent accepts it."""
+        """Paste a prompt into the agent's prompt box; wait until an idle agent accepts it."""
         if not asked.text.strip():
             raise BadUsage("Nothing to send", hint="Give the prompt as an argument.")
         async with self._locks.hold(asked.name, "being sent a prompt", patience=PATIENCE):

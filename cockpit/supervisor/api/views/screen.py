@@ -24,7 +24,7 @@ SCREEN_BUSY = 0.25
 """Seconds between two captures of a pane whose agent is working."""
 SCREEN_IDLE = 1.0
 SCREEN_AT_REST = 3.0
-"""Seconds between two captures of a pane, after ten captures without a change."""
+"""Seconds between two captures of a pane, after more than ten captures without a change."""
 
 
 class ScreenView:
