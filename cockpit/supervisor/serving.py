@@ -52,7 +52,7 @@ from cockpit.wire.verbs import (
 
 
 def performers(of: Supervisor, answer: AnswerHandler | None = None) -> Mapping[type[Verb], Perform]:
-    """Map each verb of `wire.verbs` to its handler."""
+    """Return the handler of each verb of `wire.verbs`."""
     parts, fleet, engine, changed = of.dependencies, of.fleet, of.engine, of.publisher.changed
     locked = UnderAgentLock(fleet, of.locks, of.life)
     answers = Answers(

@@ -342,7 +342,7 @@ class Agent:
 
     @property
     def must_read(self) -> str | None:
-        """The handoff document that this session must read; None if there is none."""
+        """The handoff document that the agent's session must read; None if there is none."""
         return self.session.document if self.session else None
 
     def has_read(self, document: str) -> bool:

@@ -1,4 +1,4 @@
-"""Read the documents of earlier sessions: of the same job, and of the jobs that it continues.
+"""Read the documents of earlier sessions: of the same job, and of jobs that this job continues.
 
 Skips handoffs that were refused or undone, because no session followed them.
 """

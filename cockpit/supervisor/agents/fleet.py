@@ -94,7 +94,7 @@ class Fleet:
         return agent_name(name)
 
     def folders(self) -> dict[str, str]:
-        """Map each agent to the folder for its documents, relative to the agent's directory."""
+        """Return each agent's folder for documents, relative to the agent's directory, by name."""
         return {agent.name: str(agent.settings.handoff.directory) for agent in self}
 
     def load(self, config: Path | None, *, named: bool) -> Loaded:
@@ -420,6 +420,6 @@ def _with_folder(record: AgentRecord) -> AgentRecord:
 
 
 def _hooks_of(settings: AgentSettings) -> dict[str, str]:
-    """Map each event to its hooks, as JSON."""
+    """Return the hooks of each event as JSON, by the event's name."""
     held = settings.hooks.model_dump(mode="json", exclude_defaults=True)
     return {event: json.dumps(written) for event, written in held.items()}

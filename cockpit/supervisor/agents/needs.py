@@ -121,7 +121,7 @@ def _dialog(agent: Agent, dialog: DialogOpened, since: str | None) -> Needs:
 
 
 def heard_at(agent: Agent, at: float | None) -> str | None:
-    """Convert seconds of `Clock.steady` to a wall clock time."""
+    """Return seconds of `Clock.steady` as a wall clock time; None for None or 0."""
     return rfc3339(at - agent.clock_offset) if at else None
 
 

@@ -78,7 +78,7 @@ def application(served: Served) -> Starlette:
 
 
 def view_handlers(served: Served, access: Access) -> Mapping[str, Handler]:
-    """Map the name of each view of `wire.views` to its handler."""
+    """Return the handler of each view of `wire.views`, by the view's name."""
     event_log = served.dependencies.event_log
     fleet = FleetViews(
         access, served.rows, event_log, served.elsewhere, served.daily_costs, served.status

@@ -366,6 +366,6 @@ def _is_working(agent: Agent) -> bool:
 
 
 def _note_calls(agent: Agent) -> None:
-    """Save how many API requests the session had sent when its document was sealed."""
+    """Note in the handoff's details how many API requests came before the document was sealed."""
     calls = agent.session_state.reading.meter.api_calls
     agent.progress.note(replace(agent.progress.details, sealed_calls=calls))

@@ -30,7 +30,8 @@ async def with_predecessor(
 
     Must be called before the old session is ended. Must be called after `ensure_approved`, because
     this function does not check the document that it reads. If the document cannot be read, the
-    details are unchanged, because this check must not delay a handoff.
+    details are unchanged, because this check must not delay a handoff. Raises `Hindered` if the
+    file system does not answer.
     """
     details = agent.progress.details
     if details.before is not None:

@@ -83,9 +83,9 @@ class StatusFiles:
             await self._dependencies.clock.sleep(NOTES)
 
     async def _titled(self, living: Iterable[Agent]) -> dict[str, Presence]:
-        """Map each agent to the status in its pane's title, for CLIs that write no status file.
+        """Return the status in each agent's pane title, by the agent's name.
 
-        One command reads all titles.
+        Only for CLIs that show their status in the title. One command reads all titles.
         """
         telling = [
             agent

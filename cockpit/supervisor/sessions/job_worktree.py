@@ -70,7 +70,7 @@ def check_directory(agent: Agent) -> None:
 
 
 def _origin_text(made: Worktree) -> str:
-    """Describe whether the worktree and its branch were created or already existed."""
+    """Return a clause that says whether worktree and branch were created or already existed."""
     if not made.created:
         return f"already exists and is used as it is: {made.directory} ({made.branch})"
     if made.new_branch:

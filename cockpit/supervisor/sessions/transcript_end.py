@@ -24,7 +24,7 @@ END_BYTES = 8 * 1024 * 1024
 
 
 class TranscriptEnd:
-    """The last reply in one transcript. Call `read` again to process new lines."""
+    """The last reply in one transcript, and the first prompt. `read` processes new lines."""
 
     def __init__(self, path: Path, runtime: Runtime) -> None:
         self._runtime = runtime

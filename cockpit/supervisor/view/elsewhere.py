@@ -112,7 +112,8 @@ class ElsewhereRows:
     async def counts(self) -> AsyncGenerator[int]:
         """Yield the number of sessions whenever it changes; 0 while `[elsewhere] show` is off.
 
-        Counts only when a status file or the setting changed, or a listed process ended.
+        Counts only when the sessions may have changed, the setting changed, or a listed process
+        ended.
         """
         wake = asyncio.Event()
         stop = self._dependencies.live_sessions.watch(wake.set)
@@ -150,7 +151,7 @@ class ElsewhereRows:
         ends: dict[ProcessId, Callable[[], None]],
         call: Callable[[], None],
     ) -> None:
-        """Watch for the end of processes: a killed process does not delete its status file."""
+        """Watch for the end of processes: a killed process may leave its status file."""
         living = {process for session in sessions if (process := self._others.identify(session))}
         for gone in ends.keys() - living:
             ends.pop(gone)()

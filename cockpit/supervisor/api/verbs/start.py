@@ -48,7 +48,7 @@ class StartHandler:
         self._forgotten = forgotten
 
     async def __call__(self, asked: Start) -> Done:
-        """Start a configured agent, or a new one."""
+        """Start a configured agent or a new one; with `resume`, reopen a session."""
         name = agent_name(asked.name)
         apart = None
         if asked.config and asked.apart:

@@ -18,7 +18,7 @@ from cockpit.wire.verbs import (
 
 
 class UndoHandler:
-    """Reopens the session before the last handoff (`Undo`). Holds the agent's lock."""
+    """Reopens the session before the current one (`Undo`). Holds the agent's lock."""
 
     def __init__(
         self,
