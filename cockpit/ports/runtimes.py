@@ -75,7 +75,7 @@ class SessionOrder:
 
 
 class Activity(StrEnum):
-    """The activity of the CLI, from its status file."""
+    """The activity of a CLI's session, as the CLI shows it."""
 
     BUSY = "busy"
     IDLE = "idle"
