@@ -95,7 +95,7 @@ class Leases:
             pids = " ".join(map(str, held.keepers))
             return NotNow(
                 f"Processes left by {who} are still running in {place}",
-                f"They hold the worktree's lock, but not the agent's marker: {pids}{whose}.",
+                f"They hold the worktree's lock, but lack the agent's marker: {pids}{whose}.",
                 f"Inspect them, end them, and try again: ps {pids}; kill -KILL {pids}",
             )
         stop = f"cockpit stop {held.agent}" if held.agent else "end that process"

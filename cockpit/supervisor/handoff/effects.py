@@ -167,7 +167,7 @@ class Effects:
         except CockpitError as refused:
             self._dependencies.event_log.record(
                 Plain("handoff.request_failed"),
-                f"Cannot send the request: {refused.title}",
+                f"Cannot ask {agent.name} for its handoff document: {refused.title}",
                 agent.name,
             )
             return
@@ -179,7 +179,7 @@ class Effects:
 
     async def _press_escape(self, agent: Agent) -> None:
         self._dependencies.event_log.record(
-            Plain("handoff.interrupted"), f"Interrupted {agent.name} once", agent.name
+            Plain("handoff.interrupted"), f"Interrupted {agent.name} for its handoff", agent.name
         )
         if agent.runtime.capabilities.escapes == 1:
             await self._press_once(agent)
@@ -207,7 +207,7 @@ class Effects:
         except CockpitError as wrong:
             self._dependencies.event_log.record(
                 WriterFailed(writer),
-                f"No document from {writer}: {wrong.title}",
+                f"The writer {writer} wrote no handoff document for {agent.name}: {wrong.title}",
                 agent.name,
             )
             return DocumentFailed(self._dependencies.clock.monotonic(), wrong.title)

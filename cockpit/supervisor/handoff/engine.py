@@ -266,7 +266,9 @@ class Engine:
             _log.error("the handoff of %s failed in a step", agent.name, exc_info=wrong)
         if agent.progress.blocked is None:
             self._dependencies.event_log.record(
-                Plain("handoff.stalled"), f"{agent.name}: {reason_of(wrong)}", agent.name
+                Plain("handoff.stalled"),
+                f"The handoff of {agent.name} is blocked, and will be retried: {reason_of(wrong)}",
+                agent.name,
             )
         now = self._dependencies.clock.monotonic()
         agent.progress.blocked = blocked_after(agent.progress.blocked, wrong, now)
