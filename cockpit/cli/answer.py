@@ -31,7 +31,7 @@ Examples:
 @click.option("--choice", metavar="N", help="Number of the choice; for checkboxes: 1,3 or none.")
 @click.option("--text", default="", help="Text for a choice that takes text.")
 @click.option("--dialog", metavar="ID", help="Answer only if the open dialog has this ID.")
-@click.option("--json", "as_json", is_flag=True, help="Print the dialog as JSON.")
+@click.option("--json", "as_json", is_flag=True, help="Without --choice: print the dialog as JSON.")
 def answer(name: str, choice: str | None, text: str, dialog: str | None, as_json: bool) -> int:
     """Show the permission dialog or question in an agent's pane, or answer it.
 

@@ -47,7 +47,10 @@ Examples:
     "--compact", is_flag=True, help="Let the CLI compact; don't ask again until it has compacted."
 )
 def refuse(name: str, compact: bool) -> int:
-    """Refuse a handoff; the agent continues in its session."""
+    """Refuse a handoff; the agent continues in its session.
+
+    If a new session has started but not replied yet, ends the new session and reopens the old one.
+    """
     from cockpit.cli.requests import ask
     from cockpit.core.ids import agent_name
     from cockpit.wire.verbs import Refuse
@@ -97,8 +100,9 @@ Example:
 def done(name: str) -> int:
     """Mark an agent's job as done.
 
-    Applies push_on_success and create_pr, and runs the after_run hooks. The next prompt to the
-    agent reopens the job.
+    Cancels a handoff in progress. Applies push_on_success and create_pr, and runs the after_run
+    hooks. Refused while the agent is working or asking you. The next prompt to the agent reopens
+    the job.
     """
     from cockpit.cli.requests import ask
     from cockpit.core.ids import agent_name

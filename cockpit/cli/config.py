@@ -165,7 +165,7 @@ def _runtime(settings: Settings, name: str) -> Runtime:
 
 
 def _all_settings(settings: Settings) -> Iterator[tuple[str, str]]:
-    """Yield every setting with its dotted key, which has the names of agents and hosts."""
+    """Yield every setting: its dotted key, such as `agents.api.mode`, and its value in TOML."""
     dumped = settings.model_dump(mode="json")
     for agent in dumped.pop("agents"):
         dumped.setdefault("agents", {})[agent["name"]] = agent

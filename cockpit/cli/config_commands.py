@@ -53,7 +53,10 @@ def check(file: Path | None) -> int:
 @config.command()
 @with_common_options
 def show() -> int:
-    """Print every setting and where it is set."""
+    """Print every setting and where it is set.
+
+    Values that may be secret are hidden.
+    """
     from cockpit.cli.config import show as run
 
     return run(common_options().config)
@@ -77,7 +80,8 @@ def schema() -> int:
 def trust(file: Path) -> int:
     """Trust FILE as it is now.
 
-    The hooks, commands, URLs and permissions in FILE take effect, until FILE changes.
+    Settings in FILE that need trust, such as hooks, commands, URLs and permissions, take effect
+    until FILE changes.
     """
     from cockpit.cli.config import trust as run
 

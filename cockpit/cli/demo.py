@@ -21,10 +21,11 @@ def demo(
     pictures: Path | None = None,
     runtime: str = "claude",
 ) -> int:
-    """Run the demo; return 0 if all jobs finished. Raises `CockpitError` with the reason otherwise.
+    """Run the demo; return the exit code.
 
-    Prints events and the summary on stdout. Always removes the demo's processes and files, even
-    after an error or a signal.
+    With `headless`, raises `CockpitError` if a job is not finished. Prints events and the summary
+    on stdout. At the end, also after an error or a signal, ends the demo's processes, and removes
+    its files unless `keep`.
     """
     from cockpit.core.errors import BadUsage
     from cockpit.demo.flight import fly_headless, fly_on_screen

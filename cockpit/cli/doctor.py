@@ -18,7 +18,7 @@ _MARKS = {"fit": "ok  ", "note": "note", "unfit": "BAD "}
 @click.command(
     epilog="""\b
 Examples:
-  cockpit doctor           print each problem with its fix; exit 1 if one is serious
+  cockpit doctor           print every check; exit 1 if a problem is serious
   cockpit doctor --json"""
 )
 @with_common_options
@@ -26,8 +26,8 @@ Examples:
 def doctor(as_json: bool) -> int:
     """Check that required tools are installed.
 
-    Also checks folders, configuration, supervisor and tmux server. Prints the fix below each
-    problem.
+    Also checks disk space, folders, configuration, supervisor and tmux server. Prints the fix below
+    each problem.
     """
     from cockpit.cli.doctor_machine import check_machine
     from cockpit.cli.doctor_setup import agents_environment, check_setup

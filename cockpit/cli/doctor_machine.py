@@ -150,7 +150,7 @@ def other_clis(environment: Mapping[str, str]) -> list[Finding]:
 
 
 def gemini(environment: Mapping[str, str], directory: Path) -> list[Finding]:
-    """Check Gemini CLI, if it is installed, and cockpit's extension in it."""
+    """Check Gemini CLI, if it is installed: cockpit's extension, and trust in the directory."""
     from cockpit.adapters.agents.gemini.extension import Linked, state_of
     from cockpit.adapters.agents.gemini.program import find_program
     from cockpit.adapters.agents.gemini.trust import is_trusted, is_worktree_of_trusted

@@ -24,7 +24,7 @@ WITH_OPTION = frozenset({"code", "code-insiders", "codium", "cursor"})
 async def edit(file: Path, line: int = 1) -> None:
     """Open a file in `$VISUAL` or `$EDITOR`, in this terminal. Raises `ProgramMissing`.
 
-    `line` counts from 1; an editor that cockpit does not know opens the file at line 1.
+    `line` counts from 1; it is not passed to an editor that cockpit does not know.
     """
     command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     argv = at_line(shlex.split(command), str(file), line)

@@ -23,7 +23,7 @@ Examples:
     metavar="ID",
     type=int,
     default=0,
-    help="Print only events after this id.",
+    help="Print the events after this id: at most 200, with --follow all.",
 )
 @click.option("--kinds", is_flag=True, help="List every kind of event, and exit.")
 def events(follow: bool, as_json: bool, after: int, kinds: bool) -> int:

@@ -19,8 +19,8 @@ def run_fast(arguments: Sequence[str]) -> int | None:
     """Run the command if it has a fast path; return the exit code.
 
     Commands with a fast path: the screen, the supervisor, `status`, `usage`, `facts`, `attach`,
-    `dial-stdio`, `mcp` and hooks. Returns None for other commands, and for arguments that need
-    click.
+    `dial-stdio`, `mcp`, and the options that only cockpit itself uses. Returns None for other
+    commands, and for arguments that need click.
     """
     if COMPLETE_VARIABLE in os.environ:
         return None

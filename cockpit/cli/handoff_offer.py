@@ -28,7 +28,7 @@ _DOCUMENT = re.compile(r"handoff-\d{4}-\d\d-\d\d-\d{6}(-\d{1,3})?\.md")
 def print_offer() -> int:
     """Print the hook's answer for the CLI, or nothing; return 0.
 
-    Inside an agent, the hook's shell command does not call this function. It also hides errors.
+    The hook's shell command hides errors, and does not call this function inside an agent.
     """
     if is_interactive(os.environ):
         _load_modules()

@@ -28,7 +28,7 @@ def successor_names(
 @click.command(
     epilog="""\b
 Examples:
-  cockpit handoff api                  start a handoff; you review the document
+  cockpit handoff api                  you review the document, unless in mode auto
   cockpit handoff                      inside an agent's pane: hand off this agent
   cockpit handoff api --to codex       continue in Codex
   cockpit handoff api --dry-run        show what would happen, and the facts
@@ -113,7 +113,11 @@ Example:
 @with_common_options
 @click.argument("name", shell_complete=agent_names)
 def undo(name: str) -> int:
-    """Reopen the session that the last handoff ended."""
+    """Reopen the session that the last handoff ended.
+
+    First ends the current session, and cancels a handoff in progress. The ended session stays in
+    the history.
+    """
     from cockpit.cli.requests import ask
     from cockpit.core.ids import agent_name
     from cockpit.wire.verbs import Undo
@@ -137,7 +141,7 @@ Examples:
 @click.option(
     "--name",
     metavar="NAME",
-    help="Name of the new agent; default: the agent in the document.",
+    help="Name of the new agent; default: the agent in the document, with a number if taken.",
 )
 @click.option(
     "--directory",

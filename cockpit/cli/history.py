@@ -70,8 +70,9 @@ def history(
     --search also lists decisions and constraints with these words, and whether they still apply.
 
     --quality prints a line per completed handoff: tokens before and after, the document's size,
-    whether the new session read the document, the time to its first edit or commit, and how many
-    finished steps it repeated, orders it broke and questions it asked again.
+    whether the new session read the document, the time to its first edit or commit, how many
+    finished steps it repeated, orders it broke and questions it asked again, and whether you undid
+    the handoff.
     """
     from cockpit.wire.history import to_json
 

@@ -114,7 +114,7 @@ async def _run_all(chosen: list[Candidate]) -> int:
 async def _run_in_order(chosen: list[Candidate], shell: ShellHooks, sender: Sender) -> bool:
     """Run hooks in order; return whether all succeeded.
 
-    After a failure without continue_on_error, skips the agent's remaining hooks.
+    After a failed shell hook without continue_on_error, skips the agent's remaining hooks.
     """
     all_succeeded, failed_hooks = True, dict[str, str]()
     for candidate in chosen:

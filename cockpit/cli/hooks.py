@@ -11,7 +11,7 @@ from cockpit.cli.options import common_options, with_common_options
     epilog="""\b
 Examples:
   cockpit hooks test save on_context_threshold
-  cockpit hooks test api session_start      all hooks of agent api"""
+  cockpit hooks test api session_start      all of agent api's hooks for this event"""
 )
 @with_common_options
 def hooks() -> None:
@@ -19,7 +19,7 @@ def hooks() -> None:
 
 
 @hooks.command(
-    short_help="Run a hook, or all hooks of an agent, with a sample event.",
+    short_help="Run a hook, or an agent's hooks for an event, with a sample event.",
     epilog="""\b
 Example:
   cockpit hooks test save on_context_threshold""",
@@ -28,7 +28,7 @@ Example:
 @click.argument("name")
 @click.argument("event")
 def test(name: str, event: str) -> int:
-    """Run the hook NAME, or all hooks of the agent NAME, as if EVENT had happened.
+    """Run the hook NAME, or the hooks of the agent NAME for EVENT, as if EVENT had happened.
 
     Prints each hook's result and output. Does not contact the supervisor.
     """

@@ -43,7 +43,8 @@ def add_checked(name: str, connect: Sequence[str], wishes: Wishes, config: Path 
 
     Nothing is written before all checks pass. Raises `BadUsage` for an invalid name, `BadConfig`
     for a name that is taken, `NoSupervisor` if the machine is not reachable, and `ProgramMissing`
-    if another check fails.
+    if another check fails. Afterwards, raises `NoSupervisor` if the supervisor does not start, and
+    `Failed` if its service cannot be installed.
     """
     from cockpit.config.host_entries import add_host, host_name
     from cockpit.config.write import check_writable

@@ -130,7 +130,7 @@ Examples:
 
 \b
 CONNECT is any command that runs another command on the machine, with stdin and stdout;
-default: `ssh NAME`. Options of cockpit go before NAME or at the very end.
+default: `ssh NAME`. Options go before NAME; --install, --service and --yes can also be last.
 
 \b
 Exit codes: 2 invalid or existing name, 4 not reachable, 6 something is missing there.""",
@@ -154,8 +154,8 @@ def add(
 
     Shows each check, and the next step for each missing requirement. If nothing is missing, adds
     the host to ~/.config/cockpit/cockpit.toml (or the file of --config; comments stay), and starts
-    the supervisor there. If a non-login shell on the host does not find cockpit, adds cockpit's
-    folder to CONNECT.
+    the supervisor there. If a non-login shell on the host does not find cockpit, tmux or git,
+    adds their folders to CONNECT.
     """
     from cockpit.cli.agent_guard import refuse_inside_agent
     from cockpit.cli.host_add import Wishes, add_checked

@@ -21,7 +21,7 @@ from cockpit.core.safetext import quoted, safe_line
 Examples:
   cockpit up                       if a supervisor is running, only load the agents
   cockpit up --config team.toml    load the agents of that file instead
-  cockpit up --foreground          for a service manager; logs to stderr"""
+  cockpit up --foreground          for a service manager"""
 )
 @with_common_options
 @click.option("--foreground", is_flag=True, help="Stay in the foreground until stopped.")
@@ -30,7 +30,8 @@ def up(foreground: bool, again: bool) -> int:
     """Start the supervisor.
 
     The supervisor watches agents and hands off jobs in the background. Loads the agents of this
-    repository's cockpit.toml. Prints the supervisor's process id when it is ready.
+    repository's cockpit.toml. Prints the supervisor's process id when it is ready, except with
+    --foreground.
     """
     from cockpit.cli.config_file import configured_summary
     from cockpit.cli.output import say
@@ -94,7 +95,7 @@ def restart() -> int:
     """Restart the supervisor; agents keep running.
 
     After an upgrade, replaces the running supervisor with one of the new version. Handoffs in
-    progress continue. Prints the new supervisor's process id.
+    progress continue. Starts a supervisor if none is running. Prints the new process id.
     """
     from cockpit.cli.output import say
     from cockpit.cli.requests import remote_host
@@ -186,12 +187,14 @@ Examples:
     "--directory",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Working directory of the agent; default for a new agent: the current directory.",
+    help="Working directory of the agent; default for a new agent: the current directory. With "
+    "--host NAME, a new agent needs it.",
 )
 @click.option(
     "--runtime",
     metavar="NAME",
-    help="The CLI to run: claude, codex, gemini, opencode, copilot, or command (any program).",
+    help="The CLI to run: claude, codex, gemini, opencode, copilot, command (any program), or one "
+    "of your own runtimes.",
 )
 @click.option("--worktree", is_flag=True, help="Create a git worktree and branch for the agent.")
 @click.option(

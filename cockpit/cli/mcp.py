@@ -22,9 +22,9 @@ Examples:
 def mcp() -> int:
     """Serve tools for agents over MCP, on stdin and stdout.
 
-    cockpit offers these tools to each agent that it starts, unless the agent has `mcp = false`. The
-    tools report the agent's own context, handoffs and documents. Outside an agent, each tool
-    returns an error.
+    cockpit offers these tools to each agent that it starts in Claude Code, Codex, OpenCode or
+    Copilot, unless the agent has `mcp = false`. The tools show the agent's own context, subagents,
+    handoffs and documents, and hand off its job. Outside an agent, each tool returns an error.
     """
     return serve_tools()
 

@@ -20,17 +20,17 @@ from cockpit.cli.options import common_options, with_common_options
     epilog="""\b
 Examples:
   cockpit move api --to gpu1 --dry-run       show what is moved and what stays
-  cockpit move api --to gpu1                 you review the document first
+  cockpit move api --to gpu1                 you review the document, unless in mode auto
   cockpit move api --to gpu1 --yes           approve without your review
   cockpit move gpu1/api --to local           back to this machine
   cockpit move api --to gpu1 --runtime codex --directory /home/me/project
 
 \b
-Both machines need cockpit, a running supervisor, and a clone of the same repository. The document,
-commits, and uncommitted files are moved: staged, unstaged and untracked. Ignored files, and files
-with secrets (.env, keys), stay and are listed. The old session ends when the new one has replied;
-until then, any failure leaves the job where it was. The old worktree stays until you remove it:
-cockpit worktrees remove NAME. If the command is interrupted, run it again."""
+Both machines need the same version of cockpit, a running supervisor, and a clone of the same
+repository. The document, commits, and uncommitted files are moved: staged, unstaged and untracked.
+Ignored files, and files with secrets (.env, keys), stay and are listed. The old session ends when
+the new one has replied; until then, any failure leaves the job where it was. The old worktree stays
+until you remove it: cockpit worktrees remove NAME. If the command is interrupted, run it again."""
 )
 @with_common_options
 @click.argument("name", shell_complete=agent_names)

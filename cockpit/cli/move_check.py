@@ -144,7 +144,8 @@ class MoveCheck:
     def _check_free(self, before: AgentStatus | None) -> None:
         """Raise `NotNow` if the new name is taken on the target.
 
-        A name is free if the agent `before` was never started, or if its job was moved away.
+        `before` is the target's agent of that name; None if there is none. The name is also free if
+        that agent was never started, or if its job was moved away.
         """
         if before is None or before.session_id is None:
             return

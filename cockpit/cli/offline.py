@@ -44,7 +44,8 @@ def demo(
 ) -> int:
     """Try cockpit with no account and no network.
 
-    Runs the real CLIs in real panes; only the model is simulated.
+    Runs the real CLIs in real panes; only the model is simulated. Without Claude Code, a script
+    takes its place.
     """
     from cockpit.cli.demo import demo as run
 

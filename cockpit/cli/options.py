@@ -31,7 +31,7 @@ WITHOUT_CONFIG = frozenset({
     "api", "completion", "demo", "dial-stdio", "facts", "init", "mcp", "redact", "usage",
     "worktrees restore",
 })  # fmt: skip
-"""Commands that read no configuration file; their help does not list `--config`."""
+"""Commands whose help does not list `--config`. Only `facts --document` reads the file."""
 
 AnyCommand = TypeVar("AnyCommand", bound=Callable[..., Any])
 

@@ -19,8 +19,8 @@ Examples:
 def forget(names: tuple[str, ...]) -> int:
     """Remove ended agents from the list. Their history, documents and worktrees stay.
 
-    Refused while an agent's process is running or a handoff is in progress. An agent that your
-    configuration file defines is listed again as not started.
+    Refused while an agent is starting, while a process of the agent is running, and while a handoff
+    is in progress. An agent that your configuration file defines is listed again as not started.
     """
     from cockpit.cli.output import print_error
     from cockpit.cli.requests import ask
@@ -51,8 +51,8 @@ Example:
 def rename(old: str, new: str) -> int:
     """Rename an ended agent. Its history is kept; its worktree and branch keep their names.
 
-    Refused while the agent's process is running, while a handoff is in progress, and if the name
-    NEW is taken.
+    Refused while the agent is starting, while a process of the agent is running, while a handoff is
+    in progress, and if the name NEW is taken.
     """
     from cockpit.cli.requests import ask
     from cockpit.core.ids import agent_name

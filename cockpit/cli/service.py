@@ -21,7 +21,7 @@ KEPT = (
     "PATH", "COCKPIT_HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "CLAUDE_CONFIG_DIR", "LANG",
     "LC_ALL",
 )  # fmt: skip
-"""The only variables that are written to the service file: paths of programs and folders."""
+"""The only variables that are written to the service file: paths, and the locale."""
 MARKER = "cockpit service remove"
 """Text in every service file that cockpit writes; identifies the file as cockpit's."""
 
@@ -38,7 +38,7 @@ def service() -> None:
     """Install the supervisor as a login service.
 
     The service is a systemd user unit, or a launchd agent on macOS. After a reboot, the supervisor
-    offers to reopen the agents that were running (setting `resume`).
+    offers to reopen the agents that were running, or reopens them (setting `resume`).
     """
 
 
@@ -55,8 +55,8 @@ def install(dry_run: bool) -> int:
     """Write the service file and enable it.
 
     The service starts the supervisor at every login, and now if none is running. A running
-    supervisor keeps running. The file contains the path of this Python, PATH and cockpit's folders,
-    and no credentials.
+    supervisor keeps running. The file contains the path of this Python, PATH, the locale and the
+    folders of cockpit and Claude Code, and no credentials.
     """
     from cockpit.adapters.service.commands import run_all
     from cockpit.cli.agent_guard import refuse_inside_agent

@@ -79,7 +79,7 @@ def watch(
 ) -> int:
     """Print the current state, then each line again when it changes, until the supervisor ends.
 
-    With `plain`, prints a line only when the state, band, need or session changes.
+    With `plain`, prints a sentence again only when its `change_key` changes.
     """
     printed: dict[str, object] = {}
     names = SHORTEST
@@ -114,7 +114,8 @@ def _changes(address: Path | Address | None, *, with_day: bool) -> Iterator[dict
 def _day_key(message: dict[str, Any], *, plain: bool) -> object:
     """Return a key; `--watch` prints the day's cost again when the key changes.
 
-    The key changes with each percent of the budget; with `plain`, only when the budget is reached.
+    The key changes with the budget, and with each percent of the budget that is spent; with
+    `plain`, only when all of it is spent. None without a budget.
     """
     spent, budget = message.get("spent_today_usd"), message.get("budget_today_usd")
     if spent is None or not budget:

@@ -14,7 +14,7 @@ from cockpit.core.errors import BadUsage
 Examples:
   cockpit status                       one line per agent
   cockpit status api --json            one agent, for scripts
-  cockpit status --watch               print only what changes
+  cockpit status --watch               also print each change
   cockpit status --watch --plain       the same in sentences, for a screen reader
   cockpit status --host gpu1           agents on another machine
   cockpit status --elsewhere           also sessions that cockpit did not start
@@ -22,7 +22,12 @@ Examples:
 )
 @with_common_options
 @click.argument("name", required=False, shell_complete=agent_names)
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, same as GET /v1/status.")
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print JSON, as GET /v1/status does; with --watch, one agent on each line.",
+)
 @click.option("--watch", is_flag=True, help="Keep running; print a line again when it changes.")
 @click.option("--plain", is_flag=True, help="Print sentences without bars or columns.")
 @click.option("--elsewhere", is_flag=True, help="Also list sessions that cockpit did not start.")

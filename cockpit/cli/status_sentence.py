@@ -46,9 +46,9 @@ def change_key(row: dict[str, Any]) -> tuple[object, ...]:
 
 
 def doing(row: dict[str, Any]) -> str:
-    """Return the agent's activity, after the warning of a failed hook; else the note or warning.
+    """Return the warning of a failed hook, if any, and the agent's activity.
 
-    Leaves out the activity of an agent that has ended.
+    Without an activity, and for an agent that has ended: the note, else the warning.
     """
     if row["state"] not in ENDED and (activity := row.get("activity")):
         return safe_line("; ".join(filter(None, (row.get("warning"), activity))))

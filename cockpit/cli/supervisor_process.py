@@ -55,8 +55,9 @@ def run_supervisor(config: Path | None, *, again: bool = False) -> int:
 def start_supervisor(config: Path | None, meanwhile: Callable[[], None] = lambda: None) -> int:
     """Start the supervisor if none is running; return the process id of the running one.
 
-    A running supervisor loads the agents of `config`, or of the project's file. `meanwhile` runs
-    while a new supervisor starts. Raises the error of the new process, or of `meanwhile`.
+    A running supervisor loads the agents of `config`, or of the project's file. Calls `meanwhile`
+    while a new supervisor starts, or after a running one has loaded the agents. Raises the error of
+    the new process, or of `meanwhile`.
     """
     refuse_inside_agent("open the screen or start the supervisor")
     places = our_places()
@@ -104,8 +105,9 @@ def restart_supervisor(config: Path | None) -> Restarted:
     """Replace the running supervisor with one of this version; agents keep running.
 
     The new supervisor reads `config`, or else the file that the old supervisor read last. That file
-    is only trusted if it has not changed since. Raises `BadConfig` for an invalid file, before the
-    old supervisor is ended. Works with any older version.
+    is only trusted if it has not changed since. Starts a supervisor if none is running. Raises
+    `BadConfig` for an invalid file, before the old supervisor is ended. Works with any older
+    version.
     """
     refuse_inside_agent("restart the supervisor")
     from cockpit.cli.config_file import file_to_read

@@ -91,7 +91,8 @@ async def wait_for(
 ) -> int:
     """Wait, print each result, and return the exit code.
 
-    Raises `NoSuchAgent`, and `NoSupervisor` if no supervisor answers for `AWAY_SECONDS`.
+    Raises `NoSuchAgent`, and `NoSupervisor` if no supervisor answers at first, or later for
+    `AWAY_SECONDS`.
     """
     import asyncio
 

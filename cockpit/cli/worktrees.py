@@ -83,7 +83,8 @@ Examples:
   cockpit worktrees remove api --salvage --leave-out node_modules
 
 Every removal first saves the worktree under refs/cockpit/salvage/AGENT/TIME: its commit and all
-uncommitted files, including staged, untracked and ignored ones. To restore them:
+uncommitted files, including staged, untracked and ignored ones, except those of --leave-out. To
+restore them:
 
 \b
   cockpit worktrees restore REFERENCE NEW-FOLDER"""
@@ -107,8 +108,8 @@ def remove(tree: str, salvage: bool, salvage_only: bool, leave_out: tuple[str, .
 
     Refuses, with each reason and the next step, if the worktree has uncommitted or ignored files,
     commits that are not pushed or merged, a running process or agent, an unfinished git operation,
-    a lock that is not cockpit's, or other repositories in it; or if cockpit did not create the
-    worktree.
+    a lock that is not cockpit's, or other repositories in it; if the job of its agent is not over;
+    or if cockpit did not create the worktree.
     """
     from cockpit.cli.requests import ask, remote_host, require_absolute_path
     from cockpit.wire.verbs import RemoveWorktree
