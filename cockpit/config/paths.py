@@ -29,8 +29,8 @@ class Places:
     """The folders of one installation and the files in them; all paths are absolute."""
 
     config: Path
-    """The user's configuration folder, with `cockpit.toml` and `themes/`. Only read, never
-    created."""
+    """The user's configuration folder, with `cockpit.toml` and `themes/`. Created only when a
+    setting, a host or an agent is saved there."""
     state: Path
     """Folder for persistent data: database, documents, spool, logs. Mode 0700."""
     runtime: Path

@@ -66,7 +66,7 @@ class CockpitSettings(Section):
     )
     glyphs: Literal["auto", "unicode", "ascii"] = Field(
         default="auto",
-        description="ascii: draw only ASCII characters. auto: ascii if LANG is C or POSIX.",
+        description="ascii: draw only ASCII characters. auto: ascii if the locale is not UTF-8.",
     )
     colours: Literal["auto", "all", "16", "none"] = Field(
         default="auto", description="auto: use TERM and COLORTERM; none if NO_COLOR is set."
@@ -347,7 +347,8 @@ class AgentDefaults(Section):
     )
     mcp: bool = Field(
         default=True,
-        description="Offer the agent cockpit's tools over MCP, for this run only.",
+        description="Offer the agent cockpit's tools over MCP, for this run only. Not possible in "
+        "Gemini CLI.",
     )
     context: ContextSettings = Field(default=ContextSettings(), description=ContextSettings.__doc__)
     handoff: HandoffSettings = Field(default=HandoffSettings(), description=HandoffSettings.__doc__)

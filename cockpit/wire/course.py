@@ -31,7 +31,8 @@ class Stretch(Wire):
     session: str
     number: int
     state: str
-    """The session's state, as in `history`: `live`, `handed_off`, `ended`, `undoing`, `undone`."""
+    """The session's state, as in `history`: `live`, `handed_off`, `ended`, `undoing`,
+    `undone` or `failed`."""
     window: int | None = None
     compacts_at: int | None = None
     compacts_at_source: Literal["formula", "seen"] | None = None

@@ -222,9 +222,9 @@ class AgentStatus(Wire):
     over_budget: bool = False
     """True if the known cost of the job has reached its budget."""
     rate_limits: list[RateLimitStatus] = Field(default_factory=list)
-    """The account's usage limits, from the last report of the CLI's status line.
+    """The account's usage limits, as last reported in the CLI's status line or transcript.
 
-    Empty if the status line reports none, as for accounts without a subscription.
+    Empty if the CLI reports none, as for accounts without a subscription.
     """
     background: list[BackgroundStatus] = Field(default_factory=list)
     """Background tasks that are running."""
@@ -289,8 +289,8 @@ class HeldSetting(Wire):
 class ElsewhereSession(Wire):
     """A session of a coding CLI on this machine that cockpit did not start.
 
-    Model and context come from the transcript, other values from the CLI's status file. A value
-    that is not in the file is null.
+    Goal, model and context come from the transcript; terminal and pane from the process; most other
+    values from the CLI's status file, if the CLI has one. An unknown value is null.
     """
 
     session_id: str
@@ -338,5 +338,5 @@ class Status(Wire):
     agents: list[AgentStatus] = Field(default_factory=list)
     held: list[HeldSetting] = Field(default_factory=list)
     elsewhere: list[ElsewhereSession] | None = None
-    """Sessions that cockpit did not start. Null without `?elsewhere=1`, and if the setting
-    `[elsewhere] show` is off."""
+    """Sessions that cockpit did not start. Null without `?elsewhere=1`, if the setting
+    `[elsewhere] show` is off, and in the answer to an agent."""

@@ -116,7 +116,8 @@ class Handoff(Verb):
     model: str | None = None
     """The model of the new session; null for the default of the new session's CLI."""
     handoff: str | None = None
-    """Only approve the open question with this handoff id: the question that the user saw."""
+    """The id of the handoff that the user saw. If another handoff is in progress, the request
+    fails."""
     by_agent: bool = False
     """True if the request comes from the agent's own pane."""
     dry_run: bool = False
@@ -160,7 +161,10 @@ class Approve(Verb):
 
 
 class Refuse(Verb):
-    """Refuse the agent's handoff; its session continues."""
+    """Refuse the agent's handoff; the old session continues.
+
+    Before the first reply of the new session: ends the new session, and reopens the old one.
+    """
 
     verb: ClassVar[str] = "refuse"
     name: str
@@ -208,7 +212,7 @@ class Rename(Verb):
 
 
 class Undo(Verb):
-    """Reopen the previous session."""
+    """End the agent's current session, and reopen the session before it."""
 
     verb: ClassVar[str] = "undo"
     name: str

@@ -48,8 +48,8 @@ class WorktreeStatus(Wire):
     behind: int | None = None
     """Number of commits of the base that the worktree does not have; null if unknown."""
     only_here: int | None = 0
-    """Number of commits that only the worktree's own reflog and references refer to. A removal
-    would lose these commits."""
+    """Number of commits and objects that only git's files for the worktree refer to; null if git
+    cannot list them. A removal saves them under a git reference."""
     busy: str | None = None
     lock: str | None = None
     """The reason in git for a lock on the worktree; null without a lock, or for cockpit's own lock.
