@@ -51,10 +51,10 @@ after a compaction or /clear. The watch survives a restart of the supervisor,
 and ends with the session's process.
 
 \b
-With --document a copy of the session writes the document into the handoff
-folder of the session's directory. The copy has no tools, runs no hooks and
-no MCP servers of the repository, and costs one request with the whole context.
-The session keeps running.
+With --document a copy of the session writes the document, and cockpit saves it
+in the handoff folder of the session's directory. The copy cannot change files,
+runs no hooks and no MCP servers of the repository, and costs one request with
+the whole context. The session keeps running.
 
 \b
 The reopened session gets the environment and options that cockpit gives its agents, not those

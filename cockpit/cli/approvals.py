@@ -74,7 +74,8 @@ Examples:
 def snooze(name: str, duration: str) -> int:
     """Ask again later: after a time (10m), or once 10% more of the context is used.
 
-    A snoozed question can still be approved or refused.
+    With a percentage, cockpit asks again at the force threshold at the latest. A snoozed question
+    can still be approved or refused.
     """
     from cockpit.cli.requests import ask
     from cockpit.core.ids import agent_name

@@ -18,7 +18,10 @@ Example:
 )
 @with_common_options
 def init() -> int:
-    """Write a commented cockpit.toml for this repository. Never overwrites an existing file."""
+    """Write a commented cockpit.toml for this repository. Never overwrites an existing file.
+
+    Outside a repository, writes the file into the current directory.
+    """
     from cockpit.cli.init import init as write
 
     return write()

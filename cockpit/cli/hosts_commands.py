@@ -84,7 +84,7 @@ Examples:
   cockpit hosts check --json
 
 For a machine that is not configured, `cockpit hosts add` shows the same checks, and writes nothing
-if something is missing. To check the CLIs and accounts of a host's agents:
+if something is missing. To check the CLIs of a host's agents:
 
 \b
   cockpit doctor --host gpu1"""

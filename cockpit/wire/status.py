@@ -133,8 +133,8 @@ class HandoffStatus(Wire):
     """When cockpit asks again; null if the question is not snoozed, or snoozed until a number of
     tokens."""
     snoozed_until_tokens: int | None = None
-    """The tokens of context at which cockpit asks again; null if the question is not snoozed, or
-    snoozed for a time."""
+    """The tokens of context at which cockpit asks again, or earlier in the force band; null if the
+    question is not snoozed, or snoozed for a time."""
 
 
 class BackgroundStatus(Wire):
@@ -194,7 +194,8 @@ class AgentStatus(Wire):
     configured_directory: str | None = None
     """The directory from the configuration or the command line, for the agent's next job."""
     goal: str | None = None
-    """The job's prompt, or the first prompt of a session that cockpit did not start."""
+    """The job's prompt; without one, the first prompt in the transcript. One line, without
+    secrets."""
     branch: str | None = None
     worktree: str | None = None
     session_id: str | None = None
@@ -227,7 +228,7 @@ class AgentStatus(Wire):
     Empty if the CLI reports none, as for accounts without a subscription.
     """
     background: list[BackgroundStatus] = Field(default_factory=list)
-    """Background tasks that are running."""
+    """Background tasks that are running, at most 20."""
     activity: str | None = None
     job_done: bool = False
     """True if the job is done, even if the agent's process has ended since."""
