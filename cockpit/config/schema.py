@@ -170,7 +170,8 @@ class HandoffSettings(Section):
         default=90,
         ge=0,
         le=36_500,
-        description="Days to keep documents of finished jobs; 0: forever.",
+        description="Days to keep cockpit's copies of the documents and transcripts of finished "
+        "jobs; 0: forever.",
     )
     compactions: int = Field(
         default=2,
@@ -237,7 +238,7 @@ class DayLimits(Section):
 
 
 class LoopSettings(Section):
-    """Start a new session each time a session ends without the completion marker."""
+    """Start a new session each time a turn or process ends without the completion marker."""
 
     enabled: bool = Field(default=False, description="Turn looping on.")
     max_iterations: int = Field(
