@@ -119,7 +119,7 @@ def detail(
 
 def what_adopting_does(session: ElsewhereSession) -> list[tuple[str, str]]:
     """Return the effects of adopting a session, each with a label."""
-    lost = "environment variables and options of its terminal, such as --model"
+    lost = "its environment variables and command-line options, such as --model"
     rows = [
         ("ends", f"process {session.pid}.{_interrupted(session)}"),
         ("keeps", f"{NOTHING_LOST}."),
