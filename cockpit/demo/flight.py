@@ -66,7 +66,7 @@ class Flight:
     ) -> int:
         """Run a cockpit command in the demo's environment; return its exit code.
 
-        The command's stderr is written to `errors`.
+        The command's stderr is written to `errors`; without it, to this process's stderr.
         """
         return subprocess.run(
             [sys.executable, "-P", "-m", "cockpit", *arguments],

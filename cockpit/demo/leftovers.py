@@ -13,7 +13,7 @@ from pathlib import Path
 from cockpit.adapters.process.process_table import mentions, pids
 
 PATIENCE = 5.0
-"""Seconds between SIGTERM and SIGKILL."""
+"""Maximum seconds to wait after SIGTERM, and again after SIGKILL."""
 
 
 def end_leftovers(folder: Path) -> list[int]:

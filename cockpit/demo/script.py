@@ -56,7 +56,7 @@ class Script:
         return Reply(text, calls, tokens_for(job, request, growth), self.pace)
 
     def _read_prompt(self, request: Request) -> Reply:
-        """Return a reply that reads the first prompt from its file, if the CLI has not done so."""
+        """Return a reply that reads the prompt's file; if it was read, that the job is unknown."""
         files = prompt_files_in(request.opening)
         # Gemini CLI sometimes loses the output of a command, so the file is read again.
         lost = min(request.everything.count(LOST_OUTPUT), MOST_READS - 1)
@@ -190,7 +190,7 @@ def lists_tasks(request: Request) -> bool:
 
 
 def working_directory(request: Request) -> str:
-    """Return the agent's working directory, from the CLI's system prompt."""
+    """Return the agent's working directory, as named in the request; `.` if not named."""
     text = f"{request.system}\n{request.everything}"
     match = re.search(r"(?:[Ww]orking (?:in the )?directory:|<cwd>) *(/[^\n<]*)", text)
     return match.group(1).strip() if match else "."

@@ -23,7 +23,7 @@ class ToolNames:
 
     tools: Mapping[str, str]
     fields: Mapping[str, Mapping[str, str]]
-    """The fields of each tool, by the script's name."""
+    """For each tool, by the script's name: the CLI's field names by the script's field names."""
     bash: Mapping[str, Any]
     """The fields that a command has besides its text."""
 

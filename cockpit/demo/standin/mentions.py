@@ -18,7 +18,7 @@ class Mentioned:
 
     @property
     def reminders(self) -> tuple[str, str]:
-        """Return the reminders for the model, with line numbers."""
+        """The two reminders for the model: the `Read` call, and the text with line numbers."""
         lines = enumerate(self.text.split("\n"), start=1)
         numbered = "\n".join(f"{number}\t{line}" for number, line in lines)
         return (

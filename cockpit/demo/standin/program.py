@@ -109,7 +109,7 @@ def branch(directory: Path) -> str:
 
 
 def listen_for_signals(conduct: Conduct) -> None:
-    """End on the same signals as the CLI; ignore them with the fault `deaf`."""
+    """End on the same signals as the CLI; with the fault `deaf`, ignore TERM and HUP."""
     if "deaf" in conduct.faults:
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)

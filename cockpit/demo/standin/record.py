@@ -30,7 +30,7 @@ def now() -> str:
 
 @dataclass
 class Record:
-    """One session's transcript. Each write appends one whole line."""
+    """One session's transcript. Each line is appended with one write."""
 
     path: Path
     session_id: str

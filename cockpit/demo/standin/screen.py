@@ -30,7 +30,7 @@ def _size() -> tuple[int, int]:
 
 
 class Screen:
-    """The screen. Use it as a context manager, which restores the terminal."""
+    """The stand-in's screen. Use it as a context manager, which restores the terminal."""
 
     def __init__(self) -> None:
         self.status = ""
@@ -82,7 +82,7 @@ class Screen:
         self._put("\x1b[2J\x1b[H" + picture)
 
     def listen(self, seconds: float | None) -> Heard | None:
-        """Return the user's next input; None if there is no input within this number of seconds."""
+        """Wait for input, for `seconds` if given; return the first complete input, or None."""
         if heard := self._next():
             return heard
         if not self._terminal:
