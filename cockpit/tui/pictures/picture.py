@@ -21,7 +21,7 @@ REST = 3.0
 """Maximum seconds to wait until the screen stops changing; then it is rendered anyway."""
 LOOK = 0.05
 SAME = 4
-"""Number of equal captures in a row after which a screen is stable."""
+"""Number of captures in a row that must equal the previous capture before a screen is stable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ async def picture(
 
 
 async def at_rest(pilot: Pilot[bool]) -> None:
-    """Wait until `SAME` captures in a row are equal, because a busy machine draws late.
+    """Wait until the screen is stable (`SAME`), because a busy machine draws late.
 
     Returns after `REST` seconds in any case.
     """

@@ -24,10 +24,10 @@ def done_by_other(agent: AgentStatus, this_user: str, now: datetime) -> str:
 
 
 def answered_by(agent: AgentStatus | None, now: datetime, handoff: str = "") -> str:
-    """Return a sentence on who answered the agent's last question; empty if nobody did recently.
+    """Return a sentence on who answered the agent's question; else empty.
 
-    Recently means within `SHOWN_SECONDS`. With `handoff`, only answers to this handoff's question
-    count.
+    Empty unless the agent's last request is an answer within `SHOWN_SECONDS`; with `handoff`, an
+    answer to this handoff's question.
     """
     last = agent.last_request if agent is not None else None
     if agent is None or last is None or last.verb not in ANSWERS:

@@ -35,7 +35,7 @@ class Change(StrEnum):
     """The kind of change that a listener is called with."""
 
     FLEET = "fleet"
-    """Agents were added or removed, or all agents were replaced."""
+    """Agents were added, removed or replaced, or another part of a host's status changed."""
     AGENT = "agent"
     """One agent changed; the listener gets its name."""
     SELECTION = "selection"
@@ -83,7 +83,7 @@ def default_key(action: str) -> str:
 
 
 class Part:
-    """The state of one supervisor. Only `follow` changes it."""
+    """The state of one supervisor. `follow` updates it from the supervisor's stream."""
 
     def __init__(self, model: Model, host: str) -> None:
         self._model = model
@@ -236,7 +236,7 @@ class Model:
         """Returns an action's key as printed on a keyboard, with the user's `[keys]`; empty
         without a key."""
         self.screen = "fleet"
-        """The context of the screen that shows the sentences, so that they name its keys."""
+        """The context of the screen that shows the reasons, so that the reasons name its keys."""
         self._listeners: list[Listener] = []
 
     @property

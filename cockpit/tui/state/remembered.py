@@ -1,6 +1,6 @@
 """Remember the selection and the layout in a small file, across restarts.
 
-If the file cannot be read or written, the defaults are used.
+If the file cannot be read, the defaults are used. Write errors are ignored.
 """
 
 from __future__ import annotations

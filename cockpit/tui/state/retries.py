@@ -19,7 +19,7 @@ minimum, a host that drops every connection after one message would be asked fou
 
 
 class Retries:
-    """The intervals between the attempts to reach one supervisor. All times are monotonic."""
+    """The intervals between the attempts to reach one supervisor. Times are monotonic seconds."""
 
     def __init__(self, *, is_remote: bool) -> None:
         self._is_remote = is_remote

@@ -71,7 +71,7 @@ class Bell:
 
 
 def sequence(how: InTerminal, title: str, body: str, *, behind_tmux: bool) -> str:
-    """Return the terminal sequence of a message. Control characters in the texts are removed."""
+    """Return the terminal sequence of a message, without control characters in the texts."""
     title = safe_line(title, LONGEST).replace(";", ",")
     body = safe_line(body, LONGEST)
     match how:

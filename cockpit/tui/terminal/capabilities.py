@@ -40,7 +40,7 @@ def filters(
 
 
 def erases_in_colour(environment: Mapping[str, str]) -> bool:
-    """Return whether erased cells get the current background colour.
+    """Return whether the terminal has the erase sequence ECH, and erases in the background colour.
 
     tmux does this even in a terminal that does not, although tmux's terminfo entries do not say so.
     """

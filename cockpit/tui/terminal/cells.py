@@ -1,8 +1,8 @@
 """Track the terminal's cells, so that only changed cells are sent.
 
 Textual repaints whole lines of whole widgets; over SSH that is most of the traffic. Parses the
-stream that Textual writes: absolute moves, styled text, line ends. Other output is passed through
-unchanged, and the known cells are dropped. The module does no I/O: it returns strings.
+stream that Textual writes: absolute moves, styled text, line ends, modes. Other output is passed
+through unchanged, and the known cells are dropped. The module does no I/O: it returns strings.
 """
 
 from __future__ import annotations

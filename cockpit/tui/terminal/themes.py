@@ -48,7 +48,7 @@ def load(folders: Iterable[Path]) -> Themes:
 
 
 def chosen(name: str, themes: Themes) -> tuple[str, str | None]:
-    """Return the theme to use, and a message if it is not the theme that the user chose."""
+    """Return the theme to use, and a message if the chosen one is unknown or its file invalid."""
     broken = themes.troubles.get(name)
     if name in themes.themes or name in BUILTIN_THEMES:
         return (

@@ -28,9 +28,9 @@ async def run_in_order(widget: Widget, event: Key) -> None:
 
 
 def _is_pasted_end(widget: Widget, event: Key) -> bool:
-    """Return whether this Enter was pasted: it arrived in the burst of keys that opened the form.
+    """Return whether this Enter looks pasted: its burst of keys opened the form and looks pasted.
 
-    If so, shows a warning.
+    If so, shows a warning, once per burst.
     """
     opened_in = getattr(widget.screen, "opened_in", None)
     if event.key != "enter" or opened_in is None or burst_of(event) is not opened_in:

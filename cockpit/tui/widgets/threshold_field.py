@@ -42,7 +42,10 @@ class ThresholdField(Field):
 
 
 def stepped(text: str, direction: int) -> str | None:
-    """Return a threshold one step lower (-1) or higher (1); None if the text is not a number."""
+    """Return a threshold one step lower (-1) or higher (1); at its limit, the same threshold.
+
+    None if the text is not a threshold.
+    """
     match = _WRITTEN.fullmatch(text.strip())
     if match is None:
         return None
