@@ -251,8 +251,8 @@ class CockpitApp(App[bool]):
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Yield the palette's entries: the current screen's actions, the theme, and Quit.
 
-        The actions last run from the palette come first. Unavailable actions come last, each with
-        the reason.
+        The actions last run from the palette come first. Unavailable actions come after all
+        available ones, each with the reason.
         """
         act = getattr(screen, "action_act", None)
         context = getattr(screen, "CONTEXT", None)

@@ -54,7 +54,7 @@ class SettingsReloader:
         self._over_ssh = ui.reload is not None and ui.reload.over_ssh
 
     def begin(self, supervisors: Mapping[str, Supervisor]) -> None:
-        """Follow these supervisors, and watch the configuration files."""
+        """Follow these supervisors, and watch the configuration files and attached terminals."""
         self._followed = dict(supervisors)
         for host in self._followed:
             self._follow(host)

@@ -1,7 +1,7 @@
 """Copy an agent's path, branch or session id to the terminal's clipboard (OSC 52).
 
-Only a key press by the user copies text. Text with control characters is never copied,
-because it could run when it is pasted into a shell.
+Text is copied only when the user runs one of these actions. Text with control characters is never
+copied, because it could run when it is pasted into a shell.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Copying:
         agent: Callable[[], AgentStatus | None],
         file: Callable[[], str | None] = lambda: None,
     ) -> None:
-        """`file` returns the path to copy; None to copy the path of the agent's worktree."""
+        """`file` returns the path to copy; None to copy the agent's worktree or directory."""
         self._screen = screen
         self._ui = ui
         self._agent = agent

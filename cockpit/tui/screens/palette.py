@@ -12,7 +12,7 @@ IN_THE_HELP = 0.2
 
 
 class Actions(SystemCommandsProvider):
-    """The entries of the command palette. Unavailable actions come last, also among matches.
+    """The entries of the command palette. Unavailable actions come after the available ones.
 
     A search also finds settings. After the entries whose name matches come those whose help has all
     words of the search; a fuzzy match of letters would find almost every help sentence.

@@ -28,7 +28,7 @@ class Removed:
 
 
 class Removals:
-    """Runs removals of worktrees and keeps the results. Maps use the worktree's `name_of`."""
+    """Runs removals of worktrees and keeps the results. Maps are keyed by `name_of(tree)`."""
 
     def __init__(self, client: Client) -> None:
         self._client = client

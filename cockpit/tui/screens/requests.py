@@ -71,7 +71,7 @@ def show_message(screen: Screen[Any], message: str) -> None:
 
 
 def show_reason(screen: Screen[Any], reason: str, *, seconds: float = SHOWN_SECONDS) -> None:
-    """Show why a key has no effect now, for some seconds or until the next key.
+    """Show a warning, such as why a key has no effect, for some seconds or until the next key.
 
     Shows nothing for keys of a burst that was already reported as a paste.
     """

@@ -1,6 +1,6 @@
 """Run the actions of the screen of one agent.
 
-This module changes nothing: `do` runs the actions that change something.
+`do` runs the actions that change the agent.
 """
 
 from __future__ import annotations

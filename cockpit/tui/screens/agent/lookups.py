@@ -1,7 +1,7 @@
 """Load the data of one agent for its screen, and track which parts may be outdated.
 
-Token counts in the agent's row are appended to the context history, so that a working agent costs
-no requests; all other data is read again only after an event that may have changed it.
+A new token count is appended to the context history without a request; all other data is read again
+only after a status or an event that may have changed the data.
 """
 
 from __future__ import annotations
@@ -106,7 +106,8 @@ class Lookups:
 def grown(course: Course | None, agent: AgentStatus) -> Course | None:
     """Return the context history with the agent's current token count appended.
 
-    The next full read of the history replaces the result.
+    Unchanged if the count is unknown, or if the session is not yet in the history. The next full
+    read of the history replaces the result.
     """
     tokens = agent.context.tokens
     if course is None or not course.stretches or tokens is None:

@@ -1,7 +1,7 @@
 """The screen of one agent: live pane, context over time, chain, facts, diff and events.
 
-This screen changes nothing: the agents' screen runs the actions that change something. The screen
-makes no requests while nothing happens.
+The agents' screen runs the actions that change the agent. This screen makes no requests while
+nothing happens.
 """
 
 from __future__ import annotations

@@ -16,8 +16,7 @@ WIDE = 180
 BESIDE = 110
 """Minimum columns for the pane beside the list: with fewer, both would be too narrow."""
 LOW = 14
-"""Minimum lines of a terminal that shows the pane. A terminal of 15 lines has 14 for the list and
-the pane."""
+"""Minimum lines of a terminal that shows the pane below the list."""
 PACKED = 20
 """On a terminal with fewer lines, the list takes all lines it needs; the pane gets the rest."""
 PANELS = 14

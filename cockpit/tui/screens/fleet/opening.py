@@ -24,7 +24,7 @@ class Opening:
     """Runs the actions that open a screen."""
 
     def __init__(self, screen: FleetScreen, attach: Callable[[], None]) -> None:
-        """`attach` shows the selected agent's pane."""
+        """`attach` attaches to the selected agent's pane."""
         self._screen = screen
         self._model = screen.model
         self._removals = Removals(screen.client)

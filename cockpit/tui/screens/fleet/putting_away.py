@@ -17,7 +17,7 @@ MANY = frozenset({"approve", "send", "stop", "forget"})
 
 
 class PuttingAway:
-    """Marks and renames agents of the fleet screen. An agent must be selected."""
+    """Marks or renames the selected agent, which must exist; runs actions for all marked agents."""
 
     def __init__(self, screen: FleetScreen, requests: Requests) -> None:
         self._screen = screen

@@ -414,7 +414,7 @@ class FleetScreen(Screen[None]):
         )
 
     def refresh_keys(self) -> None:
-        """Redraw the key line after a change of keys."""
+        """Redraw the key line after a change of keys or marks."""
         self._keys.show()
 
     def _key_line(self, width: int) -> tuple[list[Any], list[Any]]:

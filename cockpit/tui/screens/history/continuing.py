@@ -27,9 +27,10 @@ class ContinueScreen(Form[Continue]):
     def __init__(
         self, document: str, whose: str, first: str, taken: Iterable[str], directory: Path
     ) -> None:
-        """`taken` are the names of running agents. Relative paths start at `directory`.
+        """`taken` are the names of running agents.
 
-        The new agent runs on the machine that has the document.
+        The new agent runs on the machine that has the document. Relative paths start at
+        `directory`; on another machine, at `/`.
         """
         super().__init__()
         self._host = host_and_name(whose)[0]

@@ -213,7 +213,7 @@ class InboxScreen(BaseScreen):
         if item is None:
             show_reason(self, "Nothing needs you.")
         elif agent is None or agent.handoff is None or item.kind not in HANDOFFS:
-            show_reason(self, f"This item is no handoff to approve or refuse. {item.step}")
+            show_reason(self, f"This item is not a handoff to approve or refuse. {item.step}")
         elif not self._arming.admits(item.key, self._key_time()):
             show_reason(self, TOO_EARLY)
         else:
@@ -312,7 +312,7 @@ class InboxScreen(BaseScreen):
         return width, inbox.widest_name(self._items.values(), width)
 
     def _look(self) -> None:
-        """Stream the selected item's agent's pane, which shows the question, if there is room."""
+        """Stream the pane of the selected item's agent, if there is room."""
         agent = None if self.app.size.height < LOW else self._agent()
         seen = (agent.name, agent.pane) if agent else (None, None)
         if seen != self._looking_at:

@@ -289,7 +289,10 @@ class PermissionScreen(TextScreen):
         return choices[self.selected] if self.selected < len(choices) else None
 
     def _may_answer(self) -> bool:
-        """Return whether the key that is being handled may answer the dialog; if not, show why."""
+        """Return whether the key that is being handled may answer the dialog.
+
+        If not, shows why, unless an answer is being sent.
+        """
         if self._sending:
             return False
         if self.dialog is not None and self.dialog.refusal is not None:

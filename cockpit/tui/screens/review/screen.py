@@ -67,7 +67,7 @@ MOST_REASONS = 8
 
 
 class ReviewScreen(TextScreen):
-    """The review of one agent's handoff. Closes once the handoff's question is answered."""
+    """The review of one agent's handoff. Closes after an answer here, or when the handoff ends."""
 
     CONTEXT: ClassVar[Context] = "review"
     BINDINGS: ClassVar[list[BindingType]] = bindings("review")
@@ -224,7 +224,7 @@ class ReviewScreen(TextScreen):
             in_background(self, partial(self._edit_file, file), group="edit", exclusive=True)
 
     def _show_missing(self) -> None:
-        """Show the facts that the document leaves out above the document, or hide them again."""
+        """Above the document, show or hide what the document leaves out or contradicts."""
         if not self._missing and not self._contradicted:
             show_reason(self, "The document leaves out nothing that cockpit checks.")
             return
@@ -367,7 +367,7 @@ class ReviewScreen(TextScreen):
             self._facts.show()
 
     async def _load_continuation(self) -> str:
-        """Return the new session's first prompt; empty before there is a document."""
+        """Return the new session's first prompt; empty if it cannot be read."""
         try:
             return await self.client.continuation(self.name_of_agent)
         except CockpitError:

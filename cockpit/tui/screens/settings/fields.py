@@ -91,7 +91,7 @@ class Setting:
         return None if self.is_reset else self.field.value.strip()
 
     def show_value(self, loaded: Loaded) -> None:
-        """Show the value that the configuration files set."""
+        """Show the current value; a choice that the user changed stays."""
         value = value_at(loaded, self.path)
         if isinstance(self.field, Choice):
             if not self.is_changed:

@@ -58,7 +58,7 @@ class SettingsScreen(ChangeForm):
     ]
 
     EXPLAINED = (
-        ("marks", 'A share ("70%"), tokens ("130k"), or the remainder ("30% left").'),
+        ("thresholds", 'A share ("70%"), tokens ("130k"), or the remainder ("30% left").'),
         ("← →", "Lower or raise a threshold; in text that you typed, move the cursor."),
         ("cap", "A limit in tokens, for windows of 500k and more; the lower value wins."),
         ("window", '"auto", or tokens such as "200k" if the CLI reports the wrong size.'),

@@ -19,7 +19,7 @@ from cockpit.tui.widgets.picker import Picker
 
 
 class ThemesScreen(ModalScreen[str | None]):
-    """The list. Returns the chosen theme; None if the user leaves, which restores the old theme."""
+    """The list of themes. Returns the chosen theme; None if the user leaves: the old one stays."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down,j", "move(1)", show=False),

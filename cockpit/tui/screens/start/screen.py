@@ -258,7 +258,7 @@ class StartScreen(Form[Start]):
                 field.value = value
 
     def _offer_runtimes(self, names: Iterable[str]) -> None:
-        """Add runtimes of the configuration to the choices."""
+        """Add these runtimes to the choices; those that cannot run come last, with the reason."""
         for name in names:
             if name and name not in [option.value for option in self._runtimes]:
                 self._runtimes.append(Option(name, name, "a custom runtime"))
