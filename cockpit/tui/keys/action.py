@@ -32,7 +32,7 @@ class Action:
 
     id: str
     title: str
-    """One to three words, for the key line and the palette."""
+    """One to four words, for the key line and the palette."""
     sentence: str
     """A sentence that describes the action, for the help and the key tables."""
     keys: tuple[str, ...]
@@ -43,8 +43,8 @@ class Action:
     shown: bool = False
     """Whether the key line shows the action while the action is available."""
     is_destructive: bool = False
-    """Whether the action affects an agent or leaves the screen. If so, the action is refused when
-    keys look pasted."""
+    """Whether the action is refused when keys look pasted, because it can affect an agent or leave
+    cockpit."""
 
     def why_not(self, model: Model, screen: Context | None = None) -> str | None:
         """Return why the action is unavailable now; None if it is available.

@@ -82,7 +82,10 @@ NUMBERS = {
 
 
 def table(keymap: Mapping[str, str] | None = None) -> list[tuple[str, str, str, str]]:
-    """Return every action as context, keys, id and sentence, in the registry's order."""
+    """Return rows of context, keys, id and sentence: one per action, in the registry's order.
+
+    The digit keys of a context are a row with an empty id.
+    """
     rows: list[tuple[str, str, str, str]] = [
         (
             action.context,

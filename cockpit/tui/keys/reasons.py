@@ -88,7 +88,7 @@ def needs_running(model: Model) -> str | None:
 
 
 def has_ended(agent: AgentStatus) -> bool:
-    """Return whether the agent's process has ended; the pane may still show the last output."""
+    """Return whether the agent has no process and no handoff; the pane may show the last output."""
     return agent.pid is None and agent.handoff is None
 
 

@@ -1,1 +1,1 @@
-"""Pure functions from the model to rows, text and numbers. No Textual, no clock."""
+"""Functions from the model to rows, text and numbers. No Textual, no I/O."""

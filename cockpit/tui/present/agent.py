@@ -131,7 +131,9 @@ def after(here: str, steps: int) -> str:
 
 
 def files_may_differ(before: AgentStatus | None, now: AgentStatus | None) -> bool:
-    """Return whether the agent may have changed files: it ran a writing tool, or its turn ended.
+    """Return whether files may have changed: a writing tool ran, or a turn or session ended.
+
+    Also True if the agent was added or removed.
 
     A tool's activity can appear before the tool has finished, so the end of that activity is a
     possible change too.

@@ -1,8 +1,8 @@
 """The columns of an agent's row at a given width.
 
-The columns for state, name, bar and percentage never move: their widths depend only on the width of
-the screen. On narrow screens the other columns are dropped in a fixed order. The column for the
-agent's activity takes all spare width.
+The widths of state, name, bar and percentage depend only on the width of the screen, and on whether
+names include their host. On narrow screens, columns are dropped in a fixed order. The column for
+the agent's activity takes all spare width.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Layout:
 
 
 class Extent:
-    """The widths of the longest age and cost of all rows, updated when single rows change."""
+    """The widths of the longest age and cost of all rows, and whether any name includes a host."""
 
     def __init__(self) -> None:
         self._known: dict[str, tuple[int, int]] = {}

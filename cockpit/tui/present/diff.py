@@ -53,7 +53,10 @@ def hunks(text: str) -> Iterator[Hunk]:
 def diff_lines(
     diff: WorktreeDiff, width: int, colours: Mapping[int, Sequence[Span]] | None = None
 ) -> list[list[Span]]:
-    """Return the whole diff as lines of `width` cells; `colours` come from `syntax.colours`."""
+    """Return the diff as lines of at most `width` cells, or why the diff is unknown.
+
+    `colours` come from `syntax.colours`.
+    """
     if diff.unknown:
         return [[Span(f"  {safe_line(diff.unknown, 300)}", "warning")]]
     lines = [_summary(diff)]

@@ -85,7 +85,7 @@ def entries(chains: Iterable[HistoryChain], agent: str | None = None) -> list[En
 
 
 def folded(found: Iterable[Entry]) -> list[Entry]:
-    """Combine each run of a session's cancelled handoffs into one entry.
+    """Combine each run of a session's cancelled handoffs without a document into one entry.
 
     An agent that compacts automatically cancels its handoff each time. Entries of other agents do
     not end a run, or two such agents would fill the list. The combined entry has the position of
@@ -229,7 +229,7 @@ def heading(
     without: Mapping[str, str] | None = None,
     total: int | None = None,
 ) -> list[Span]:
-    """Return the line at the top: count, agent, search and missing hosts.
+    """Return the line at the top: count, agent, search, marks and missing hosts.
 
     `found` is None before the first load; then no count is shown. `total` is the full count if
     not all handoffs are loaded. `without` has the reason for each missing host. If the reasons of

@@ -48,7 +48,7 @@ def lost_reason(model: Model, name: str, now: float) -> list[Span]:
 
 
 def lost_since(connection: Connection, now: float) -> str:
-    """Return how long ago the connection was lost.
+    """Return how long ago the connection was lost, or that the host runs another version.
 
     The time is in whole minutes, so that an idle screen is not redrawn.
     """

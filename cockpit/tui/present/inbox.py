@@ -1,7 +1,7 @@
 """The items of the inbox: each question or problem for the user, its age and the next step.
 
-Built from the agents' status, as in `cockpit status`. Blocked agents are first; newer items come
-before older ones.
+Built from the agents' status, the untrusted settings and the lost hosts. Blocked agents are first;
+of equally urgent items, newer ones come first.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Item:
 
     key: str
     kind: str
-    """A kind of need, `held` for an untrusted file, or `lost` for a host."""
+    """A kind of need, or `snoozed`, `budget`, `held` (an untrusted file) or `lost` (a host)."""
     glyph: str
     word: str
     role: str

@@ -64,7 +64,7 @@ def dialog_title(needs: Needs | None) -> str:
 
 
 def _is_out_of_reach(model: Model) -> bool:
-    """Return whether the pane is on a host that does not answer.
+    """Return whether the selected agent's pane is on a host that does not answer.
 
     The action that opens the pane is then allowed, but not suggested.
     """
@@ -96,10 +96,10 @@ def possible_with(model: Model, section: str, *, has_files: bool = True) -> list
 def key_line(
     actions: Iterable[Action], keymap: Mapping[str, str], width: int
 ) -> tuple[list[Span], list[KeyHint]]:
-    """Return keys and titles in `width` cells, and the cells of each; no action is cut.
+    """Return keys and titles in `width` cells, and the cells of each; no title is cut.
 
-    Help and back or quit are always included, at the end. Actions in `KEPT_LONGEST` are dropped
-    last. Actions without a key are left out.
+    Help, and back or quit, come last and are dropped last. Of the other actions, those in
+    `KEPT_LONGEST` are dropped last. Actions without a key are left out.
     """
     everything = [action for action in actions if any(keys_of(action, keymap))]
     tail = [action for action in everything if action.id.endswith(("help", "quit", ".back"))]

@@ -30,7 +30,7 @@ _EXPLAINED = (
 def missing_points(document: str, facts: SessionFacts) -> tuple[str, ...]:
     """Return the user's statements and the last failures that the document does not contain.
 
-    One line each. Statements that the user corrected later are left out.
+    One line each. Orders and answers that the user corrected later are left out.
     """
     parsed = read(document)
     silent = [f"failed last: {line}" for line in silent_about(parsed, _checks(facts))]

@@ -71,7 +71,7 @@ class Listing:
         return same and self._wanted == words_wanted.lower().split()
 
     def change(self, agent: AgentStatus) -> None:
-        """Move the line of an agent that changed; the list already contains the agent."""
+        """Update the place of a changed agent, which `fill` got; the filter can hide or show it."""
         before, after = self._listed.get(agent.name), self._place_of(agent)
         if before == after:
             return

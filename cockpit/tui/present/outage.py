@@ -11,9 +11,10 @@ LOST = "○"
 
 
 def outage(model: Model) -> list[Span]:
-    """Return the message and the next step while no supervisor is reachable; else empty.
+    """Return the message and the next step after the connections to all supervisors were lost.
 
-    The message has no time, so that an idle screen is not redrawn.
+    Empty while a supervisor is reachable, and before the first failure. The message has no time, so
+    that an idle screen is not redrawn.
     """
     connection = model.main.connection
     if model.any_live or connection.lost_at is None:
@@ -38,7 +39,7 @@ def _no_supervisor(connection: Connection, remote_host: str | None) -> str:
 
 
 def lost(connection: Connection, now: float, remote_host: str | None) -> str:
-    """Return the message with the time since the loss, for screens that redraw every minute."""
+    """Return the message for a connection that is not live, with the minutes since a loss."""
     if connection.lost_at is None:
         return (
             f"connecting to {safe_line(remote_host, 24)}…"
@@ -55,7 +56,7 @@ def lost(connection: Connection, now: float, remote_host: str | None) -> str:
 
 
 def remedy(connection: Connection, remote_host: str | None) -> str:
-    """Return the user's next step, apart from waiting."""
+    """Return the user's next step, apart from waiting; empty while connecting."""
     if connection.lost_at is None:
         return ""
     if remote_host:

@@ -46,7 +46,10 @@ class _Column:
 
 
 def plot(course: Course, width: int, height: int) -> list[list[Span]]:
-    """Return the plot in exactly `height` lines of `width` cells; the last one names sessions."""
+    """Return the plot in exactly `height` lines of `width` cells; the last one names sessions.
+
+    Undone sessions, and the oldest sessions if there is no room, are left out.
+    """
     stretches = [
         stretch for stretch in course.stretches if stretch.state != "undone"
     ] or course.stretches
@@ -93,7 +96,10 @@ def _shares(weights: Sequence[int], cells: int) -> list[int]:
 
 
 def _top(stretches: Sequence[Stretch]) -> int:
-    """Return the tokens at the upper edge: slightly above every value, at most the window."""
+    """Return the tokens at the upper edge, slightly above the peak and the thresholds near it.
+
+    At most the window, unless the peak exceeds the window.
+    """
     peak = max(point.tokens for stretch in stretches for point in stretch.points)
     last = next(stretch for stretch in reversed(stretches) if stretch.points)
     marks = [at for at in (last.marks.force, last.compacts_at) if at and at <= 2 * peak + 1]

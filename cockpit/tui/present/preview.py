@@ -19,7 +19,7 @@ NUMBERS = 12
 
 
 def with_marks(context: ContextStatus, wanted: ContextSettings) -> ContextStatus:
-    """Return the context use with other thresholds; an unknown band stays unknown."""
+    """Return the context use with other thresholds; unchanged if the window is unknown."""
     window = wanted.override or context.window
     if window is None:
         return context
@@ -63,7 +63,7 @@ def preview_line(agent: AgentStatus, wanted: ContextSettings | None, width: int)
 
 
 def lowered_words(wanted: ContextSettings, names: Collection[str]) -> str:
-    """Return a sentence for each threshold that is lowered below its configured value."""
+    """Return a sentence for each threshold of `names` that is lower than its configured value."""
     window = wanted.override or DEFAULT_WINDOW
     found = marks(thresholds(wanted), window, None)
     lowered = [

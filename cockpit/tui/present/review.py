@@ -80,7 +80,7 @@ def facts_line(
 
 
 def question_spans(agent: AgentStatus | None) -> list[Span]:
-    """Return the question of a handoff, and the effect of approving."""
+    """Return the question of a handoff and the effect of approving, else the handoff's state."""
     if agent is None or agent.handoff is None:
         return []
     phase = agent.handoff.phase

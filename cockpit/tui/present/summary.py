@@ -140,7 +140,7 @@ def _apart(parts: Sequence[Span]) -> list[Span]:
 
 
 def _cost(agents: list[AgentStatus]) -> str:
-    """Return the sum of the known costs, with a `+` if the cost of a session is unknown."""
+    """Return the sum of the known costs, with `+` if a cost is unknown; empty if none is known."""
     costs = [shown_cost(agent) for agent in agents]
     known = [cost for cost in costs if cost]
     used = any(

@@ -1,8 +1,8 @@
 """Colour the code in a diff by its syntax. Slow for long texts: run it off the event loop.
 
 The code is untrusted. Only well-known languages are recognised, by the file's name, so that no
-content chooses a lexer and no plugin is loaded. Long lines and hunks stay without colours, and so
-does the rest of a diff after the time limit.
+content chooses a lexer and no plugin is loaded. Long hunks and hunks with a long line stay without
+colours, and so does the rest of a diff after the time limit.
 """
 
 from __future__ import annotations
@@ -61,7 +61,10 @@ class _Code(NamedTuple):
 
 
 def colours(text: str, seconds: float = SECONDS) -> Colours:
-    """Return the coloured lines of a diff; lines not reached in `seconds` are missing."""
+    """Return the coloured lines of a diff; all other lines are missing.
+
+    Colouring ends after `seconds`.
+    """
     by_line: dict[int, list[Span]] = {}
     until = monotonic() + seconds
     for hunk in hunks(text):

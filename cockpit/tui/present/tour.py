@@ -28,7 +28,7 @@ def step(
     keys: Mapping[str, str],
     dismissed: Collection[str] = (),
 ) -> Step | None:
-    """Return the most urgent step; None if all are dismissed.
+    """Return the most urgent step; None without agents, or if all steps are dismissed.
 
     Of two equally urgent steps, the step of the selected agent comes first.
     """
@@ -58,7 +58,7 @@ def step_spans(shown: Step | None, key: str) -> list[Span]:
 
 def _begin(keys: Mapping[str, str]) -> str:
     return (
-        "These agents work for a simulated model. Each bar shows how full a context is; "
+        "These agents use a simulated model. Each bar shows how full a context is; "
         f"{_key('attach', keys)} opens a pane, "
         f"{_key('pane.back', keys)} comes back."
     )

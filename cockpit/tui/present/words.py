@@ -44,7 +44,7 @@ def money(dollars: float | None) -> str:
 
 
 def age(seconds: float | None) -> str:
-    """Format an age in minutes or longer, so that an idle screen is not redrawn: `now`, `2h`."""
+    """Format an age as `now`, `5m`, `2h` or `3d`: no seconds, so an idle screen is not redrawn."""
     if seconds is None:
         return DASH
     minutes = int(seconds // 60)
@@ -58,7 +58,7 @@ def age(seconds: float | None) -> str:
 
 
 def seconds_since(moment: str | None, now: datetime) -> float | None:
-    """Return the seconds since an RFC 3339 time; None if missing or invalid. Never negative."""
+    """Return the seconds since a time; None if missing, invalid or without a zone. At least 0."""
     if not moment:
         return None
     try:
@@ -71,7 +71,7 @@ def seconds_since(moment: str | None, now: datetime) -> float | None:
 
 
 def clock(moment: str) -> str:
-    """Return the time of day of an RFC 3339 time, in the local time zone."""
+    """Return the local time of day of an RFC 3339 time; `--:--` if invalid."""
     try:
         return datetime.fromisoformat(moment).astimezone().strftime("%H:%M")
     except (ValueError, OverflowError):
@@ -88,7 +88,7 @@ def snoozed(handoff: HandoffStatus | None) -> str | None:
 
 
 def stamp(moment: str) -> str:
-    """Return day and time of an RFC 3339 time, in the local time zone."""
+    """Return the local date and time of an RFC 3339 time; empty if invalid."""
     try:
         return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d %H:%M")
     except (ValueError, OverflowError):
@@ -96,7 +96,7 @@ def stamp(moment: str) -> str:
 
 
 def until(moment: str, now: datetime) -> str:
-    """Format an end time in the local time zone: `18:05` if today, else with the date."""
+    """Format an end time in the local time zone, with the date if not today; `--:--` if invalid."""
     try:
         end = datetime.fromisoformat(moment).astimezone()
     except (ValueError, OverflowError):

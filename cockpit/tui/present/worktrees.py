@@ -85,11 +85,12 @@ def refusal(tree: WorktreeStatus, salvage_key: str, *, salvage: bool) -> str | N
 def question(tree: WorktreeStatus) -> str:
     """Return the confirmation text for removing a worktree, with the effects."""
     stays = f"Its branch {tree.branch} is kept. " if tree.branch else ""
-    return safe_line(
-        f"{_what_is_lost(tree)}{stays}Its contents are saved under a git ref first, so you can "
-        "restore them.",
-        400,
+    saved = (
+        "Its git data is saved under a git ref first."
+        if tree.missing
+        else "Its contents are saved under a git ref first, so you can restore them."
     )
+    return safe_line(f"{_what_is_lost(tree)}{stays}{saved}", 400)
 
 
 def _what_is_lost(tree: WorktreeStatus) -> str:
@@ -102,7 +103,10 @@ def _what_is_lost(tree: WorktreeStatus) -> str:
 
 
 def back_again(tree: WorktreeStatus, reference: str | None) -> list[str]:
-    """Return the commands that restore a removed worktree."""
+    """Return the commands that restore a removed worktree.
+
+    `reference` is the git reference of its saved contents; None if nothing was saved.
+    """
     there = f"On {tree.host}: " if tree.host else ""
     repository, directory = shlex.quote(tree.repository), shlex.quote(tree.directory)
     at = shlex.quote(tree.branch) if tree.branch else f"--detach {tree.head or reference or 'HEAD'}"
