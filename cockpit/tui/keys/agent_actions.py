@@ -38,7 +38,7 @@ AGENT: tuple[Action, ...] = (
         ("p",), "agent",
     ),
     Action(
-        "agent.edit", "edit", "Edit this file of the diff in $EDITOR.",
+        "agent.edit", "edit", "Edit this file of the diff in your editor.",
         ("e",), "agent", reasons.cannot_edit_files, is_destructive=True,
     ),
     Action(

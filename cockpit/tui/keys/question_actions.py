@@ -15,7 +15,7 @@ QUESTIONS: tuple[Action, ...] = (
         ("A",), "review", reasons.cannot_approve_straight, shown=True, is_destructive=True,
     ),
     Action(
-        "review.edit", "edit", "Edit the document in $EDITOR.",
+        "review.edit", "edit", "Edit the document in your editor.",
         ("e",), "review", reasons.cannot_edit, shown=True, is_destructive=True,
     ),
     Action(

@@ -154,7 +154,7 @@ async def test_the_keys_are_told_and_a_question_answered_meanwhile_closes(fly: F
         await flight.press("d")
         await flight.reads("Approving ends this session")
         await flight.press("f1")
-        await flight.reads("Edit the document in $EDITOR.")
+        await flight.reads("Edit the document in your editor.")
         flight.client.change("api", handoff=None, needs=None, state="working")
         await flight.press("q")
         await flight.until(lambda: len(flight.app.screen_stack) == 1)
