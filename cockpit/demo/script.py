@@ -39,7 +39,7 @@ class Script:
     pace: float = 0.8
     """Seconds before each reply."""
     growth: Growth = field(default_factory=Growth)
-    """The growth for jobs without their own."""
+    """The growth of the context, for jobs that define none."""
     larger: Mapping[str, float] = field(default_factory=lambda: {"gemini-2.5-pro": 2.25})
     """Growth factors by model, for CLIs that compact later."""
 

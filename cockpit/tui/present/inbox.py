@@ -68,7 +68,7 @@ class Item:
     """The summary, in one line."""
     since: str | None
     agent: str | None
-    """The name of the item's agent, if it has one."""
+    """The name of the agent; None for an item about a file or a host."""
     says: tuple[str, ...]
     """The full text, line by line."""
     step: str

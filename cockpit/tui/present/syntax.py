@@ -21,7 +21,7 @@ Colours = Mapping[int, list[Span]]
 """The spans of a line of code, without its sign, by the line's number in the text of the diff."""
 
 SECONDS = 3.0
-"""Time after which the rest of a diff stays without colours."""
+"""Seconds after which the rest of a diff stays without colours."""
 LONGEST_LINE = 500
 """Line length above which a hunk is not coloured."""
 MOST_LINES = 2000

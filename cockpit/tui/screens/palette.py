@@ -1,4 +1,4 @@
-"""The command palette's entries, in the order in which the application gives them."""
+"""The entries of the command palette: actions, and in a search also settings."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ async def run_in_order(widget: Widget, event: Key) -> None:
 
 
 def _is_pasted_end(widget: Widget, event: Key) -> bool:
-    """Return whether this Enter looks pasted: its burst of keys opened the form and looks pasted.
+    """Return whether this Enter was pasted: its burst of keys opened the form and looks pasted.
 
     If so, shows a warning, once per burst.
     """

@@ -26,7 +26,7 @@ READ = ("course", "facts", "diff")
 
 
 class Lookups:
-    """The data of one agent. A value is None until it has been read."""
+    """The data of one agent. `course`, `facts` and `diff` are None until they have been read."""
 
     def __init__(self, client: Client, name: str, agent: AgentStatus | None) -> None:
         self._client = client

@@ -261,7 +261,7 @@ class ReviewScreen(TextScreen):
     def _show_refusal(self, error: CockpitError) -> None:
         """Show the faults of a refused document above the document, and other errors as a toast.
 
-        After another error, loads the document again, because it may have changed.
+        If the document was not refused, loads it again, because it may have changed.
         """
         if isinstance(error, BadUsage):
             self._refused = error
