@@ -15,7 +15,7 @@ _WORDS_OF_CHANGES = (
     "sed perl patch apply cherry-pick merge pull rebase restore revert reset stash checkout "
     "switch fmt format fix black isort prettier --write"
 )
-_MAY_CHANGE = (*_WORDS_OF_CHANGES.split(), " am ", "cat ", "cat>", "tee ")
+_MAY_CHANGE = (*_WORDS_OF_CHANGES.split(), " am", "cat ", "cat>", "tee ")
 """Every command line that matches `_CHANGES` contains one of these texts. Searching for the texts
 is faster."""
 _CHANGES = deferred_pattern(

@@ -70,9 +70,9 @@ _WORDS_OF_CHECKS = (
     "test lint check build tox nox jest mocha ava karma cypress spec phpunit bats flake8 mypy "
     "pyright biome prettier vet clippy fmt rubocop detekt phpstan psalm black isort pre-commit "
     "tsc credo clang-tidy bandit analyze make ninja meson webpack rollup mvn gradle package "
-    "ruff e2e busted"
+    "ruff e2e busted pest"
 )
-_MAY_BE = (*_WORDS_OF_CHECKS.split(), "npm t")
+_MAY_BE = (*_WORDS_OF_CHECKS.split(), "npm t", "yarn t", "bun t", " all", " dist")
 """Every command line with a check contains one of these texts. Searching for the texts is faster
 than a pattern with as many branches."""
 _BY_NAME: dict[str, CheckKind] = {"test": "test", "lint": "lint", "build": "build"}

@@ -75,8 +75,8 @@ SURROUNDINGS = {
     "subagents": _List("subagent", lambda agent: agent.task * 2, 0.4),
     "files_modified": _List("changed file", str, 0.4),
     "instructions": _List("instruction file", str, 0.3),
-    "most_read": _List("file read", lambda read: read[0], 0.3),
 }
+MOST_READ = _List("often read file", lambda read: read[0], 0.3)
 GIT_FILES = {
     "committed": _List("file in commits", str, 0.4),
     "status": _List("changed file in git", str, 0.6),
@@ -155,6 +155,9 @@ def within(facts: Facts, git: GitView, goal: str | None, tokens: int) -> tuple[F
     in_order = tuple(task for task in facts.background if task in background)
     facts = replace(facts, background=in_order)
     facts = budget.keep_lists(facts, SURROUNDINGS)
+    # The file that was read most often is the first, and the last items are kept.
+    most_read = budget.keep("most_read", MOST_READ, facts.most_read[::-1])
+    facts = replace(facts, most_read=most_read[::-1])
     git = budget.keep_lists(replace(git, commits=known[::-1]), GIT_FILES)
     facts = _with_texts(replace(facts, longer_reply=longer), reply, away, summary, plan)
     return _with_rest(facts, whole, budget), git, _told(budget.cut)

@@ -116,8 +116,8 @@ class Handoff(Verb):
     model: str | None = None
     """The model of the new session; null for the default of the new session's CLI."""
     handoff: str | None = None
-    """The id of the handoff that the user saw. If another handoff is in progress, the request
-    fails."""
+    """The id of the handoff whose question the user answers. The request fails unless that handoff
+    is in progress."""
     by_agent: bool = False
     """True if the request comes from the agent's own pane."""
     dry_run: bool = False

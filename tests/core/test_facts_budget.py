@@ -65,6 +65,14 @@ def test_the_document_is_not_much_larger_than_allowed(tokens: int) -> None:
     assert cut in text
 
 
+def test_the_files_that_were_read_most_often_are_kept() -> None:
+    many = Facts(most_read=tuple((f"/w/{'deep/' * 20}{n}.py", 99 - n) for n in range(30)))
+    kept, _, cut = within(many, GIT, "Count.", 1_200)
+    assert 0 < len(kept.most_read) < 30
+    assert kept.most_read == many.most_read[: len(kept.most_read)]
+    assert "often read files" in cut
+
+
 def test_a_text_counts_only_as_far_as_it_is_quoted() -> None:
     long = Facts(refusals=tuple(ToolRefusal(turn, "Bash x", "no " * 600) for turn in range(8)))
     kept, _, cut = within(long, GIT, None, 6_000)

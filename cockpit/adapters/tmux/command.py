@@ -11,6 +11,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -21,8 +22,8 @@ from cockpit.core.errors import Failed, ProgramMissing
 from cockpit.core.safetext import safe_line
 from cockpit.ports.panes import PaneGone, PaneOccupied, PanesSilent
 
-LONGEST_SOCKET_PATH = 107
-"""Maximum bytes of a socket's path (103 on macOS). tmux's own error is only "File name too
+LONGEST_SOCKET_PATH = 107 if sys.platform == "linux" else 103
+"""Maximum bytes of a socket's path. tmux's own error is only "File name too
 long"."""
 
 NEEDED = frozenset({"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TERMINFO", "TERMINFO_DIRS"})

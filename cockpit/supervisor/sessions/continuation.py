@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path, PurePath
 from uuid import uuid4
@@ -118,7 +119,8 @@ class Continuation:
             await self._starter.start(agent, left.goal or "", inheritance=inheritance)
             await self._withdraw_notice(path, agent)
         except (CockpitError, OSError):
-            if known is None:
+            # With a session, its process may be running.
+            if known is None and agent.record.session is None:
                 self._fleet.forget(agent)
             raise
         finally:
@@ -147,7 +149,8 @@ class Continuation:
             if documents.waiting(worktree, folder) == path:
                 documents.withdraw_notice(worktree, folder)
 
-        await asyncio.to_thread(withdraw)
+        with suppress(OSError):  # the session is running; a later handoff replaces the notice
+            await asyncio.to_thread(withdraw)
 
     def _place_of(self, named: Path) -> Path:
         """Return the document's path, or the path of cockpit's copy if the document is missing."""

@@ -126,7 +126,7 @@ def rate_limits(agent: Agent, now: float) -> list[RateLimitStatus]:
             resets_at=None if limit.resets_at is None else rfc3339(limit.resets_at),
         )
         for limit in agent.session_state.rate_limits
-        if limit.resets_at is None or limit.resets_at > now
+        if limit.resets_at is None or limit.resets_at > now - agent.clock_offset
     ]
 
 

@@ -230,7 +230,17 @@ def test_another_file_does_not_change_what_a_name_runs(tmp_path: Path) -> None:
     known.check({"mine": other}, {"mine": "/b/cockpit.toml"})
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"mine": [{"program": 1}, ""]}', '{"Mine": [1, 2]}'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[]",
+        '{"mine": [{"program": 1}, ""]}',
+        '{"Mine": [1, 2]}',
+        '{"mine": 1}',
+        '{"mine": [1]}',
+    ],
+)
 def test_a_damaged_file_of_definitions_is_left_out(tmp_path: Path, text: str) -> None:
     kept = tmp_path / "runtimes.json"
     kept.write_text(text)

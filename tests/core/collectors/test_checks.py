@@ -21,6 +21,11 @@ from tests.core.collectors.events import bash, call, facts_of, ran
         ("make -C sub lint", ["lint"]),
         ("npm run test:unit -- --watch=false", ["test"]),
         ("npx vitest run", ["test"]),
+        ("vendor/bin/pest --parallel", ["test"]),
+        ("yarn t", ["test"]),
+        ("bun t", ["test"]),
+        ("just all", ["build"]),
+        ("task dist", ["build"]),
         ("go test ./...", ["test"]),
         ("cargo nextest run", ["test"]),
         ("make test", ["test"]),
@@ -173,6 +178,7 @@ def test_a_draft_of_a_handoff_or_a_file_elsewhere_is_no_edit(path: str, edited: 
         ("cat a.py", False),
         ("sed -n 1,20p a.py", False),
         ("git commit -m 'Apply the patch'", False),
+        ("curl -s https://example.com/1.patch | git am", True),
     ],
 )
 def test_a_command_that_changes_files_is_an_edit(command: str, changes: bool) -> None:

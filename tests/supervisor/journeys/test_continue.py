@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from cockpit.adapters.documents.files import Documents
 from cockpit.core.errors import BadUsage, NoSuchAgent, NotNow
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Continue, Stop
@@ -59,6 +60,24 @@ def swapped(row: AgentStatus) -> bool:
 def paper(cockpit: Cockpit) -> Path:
     (found,) = (cockpit.repository / ".cockpit" / "handoffs").glob("handoff-*.md")
     return found
+
+
+async def test_an_agent_that_runs_is_kept_though_the_notice_cannot_be_removed(
+    cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*what: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Documents, "waiting", fail)
+    notes = cockpit.repository / "notes.md"
+    notes.write_text(NOTES)
+    async with cockpit.flying(cockpit.agent(steps=9)):
+        await cockpit.ask(
+            Continue(document=str(notes), name="web", directory=str(cockpit.repository))
+        )
+        row = await cockpit.until(lambda row: row.pid is not None, "web")
+        assert row.session_number == 1
+        await cockpit.ask(Stop(name="web"))
 
 
 async def test_a_new_agent_goes_on_from_what_another_one_left(cockpit: Cockpit) -> None:

@@ -287,6 +287,8 @@ def test_a_usage_limit_is_shown_until_it_is_reset(agent: Agent) -> None:
     assert (five.name, five.used, five.resets_at) == ("five_hour", 0.62, "1970-01-01T00:33:20Z")
     assert (seven.name, seven.used, seven.resets_at) == ("seven_day", 0.31, None)
     assert [one.name for one in row(agent, 2_000.0, 0.0).rate_limits] == ["seven_day"]
+    agent.clock_offset = 600.0
+    assert len(row(agent, 2_599.0, 0.0).rate_limits) == 2, "the wall clock was set back"
 
 
 def test_a_usage_limit_of_the_transcript_says_when_it_resets(agent: Agent) -> None:

@@ -87,8 +87,9 @@ class Definitions:
             return
         with suppress(OSError, ValueError):
             held = json.loads(self._kept.read_bytes())
-            for name, (written, file) in held.items() if isinstance(held, dict) else ():
-                with suppress(ValueError):
+            for name, saved in held.items() if isinstance(held, dict) else ():
+                with suppress(ValueError, TypeError):  # anything that is no pair
+                    written, file = saved
                     if NAME_PATTERN.fullmatch(name):
                         self._known[name] = OwnRuntime.model_validate(written), str(file)
 

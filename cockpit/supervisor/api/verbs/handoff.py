@@ -64,6 +64,12 @@ class HandoffHandler:
                 f"Start it: cockpit start {agent.name}",
             )
         same_handoff(agent, asked.handoff)
+        if asked.handoff is not None and agent.handoff is None:
+            raise NotNow(
+                f"{agent.name} has no open question",
+                "The handoff that you answered is over.",
+                f"To hand off again: cockpit handoff {agent.name}",
+            )
         given = await checked_document(
             self._dependencies, agent, asked.document, by_agent=asked.by_agent
         )
