@@ -71,11 +71,11 @@ def needs_supervisor(model: Model) -> str | None:
         return None
     if model.is_joined and part.is_remote:
         return f"{part.host} does not answer: {part.connection.why or 'connecting'}"
-    return "The supervisor is not responding. Run: cockpit up"
+    return part.unreachable
 
 
 def needs_any_supervisor(model: Model) -> str | None:
-    return None if model.any_live else "The supervisor is not responding. Run: cockpit up"
+    return None if model.any_live else model.main.unreachable
 
 
 def needs_running(model: Model) -> str | None:

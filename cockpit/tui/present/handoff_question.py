@@ -52,6 +52,8 @@ def _ends(agent: AgentStatus) -> str:
 
 
 def _costs(agent: AgentStatus) -> str:
+    if agent.runtime == "command":
+        return "The document is written without a model; the handoff costs only the start."
     if agent.context.tokens is None:
         return "The handoff costs a turn of this session, and the start of a new session."
     tokens = words.tokens(agent.context.tokens)

@@ -67,7 +67,8 @@ def lost_why(part: Part) -> str:
 def lost_step(part: Part) -> str:
     """Return the user's next step, apart from waiting."""
     if part.host == LOCAL:
-        return "Start it: cockpit up"
+        restart = part.connection.incompatible
+        return "Restart it: cockpit restart" if restart else "Start it: cockpit up"
     return f"Retrying automatically. To check: cockpit doctor --host {safe_line(part.host, 32)}"
 
 

@@ -64,6 +64,8 @@ class Copying:
     def _copy(self, text: str | None, what: str) -> None:
         if not text:
             show_reason(self._screen, f"There is no {what} to copy.")
+        elif len(text) > MOST:
+            show_reason(self._screen, f"The {what} is too long to copy ({len(text):,} characters).")
         elif text != safe_line(text, MOST):
             show_reason(self._screen, f"The {what} has control characters, so it was not copied.")
         else:

@@ -10,7 +10,6 @@ from typing import Protocol, cast
 
 from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError, NoSupervisor
-from cockpit.core.far_names import host_and_name
 from cockpit.core.safetext import safe_line
 from cockpit.tui.state.pace import Pace
 from cockpit.tui.widgets.pane_view import PaneView
@@ -29,12 +28,14 @@ async def look(
     pace: Pace,
     *,
     start: str,
+    unreachable: str,
     history: int = 0,
 ) -> None:
     """Show an agent's pane until cancelled; the last capture is always shown.
 
-    `start` is a sentence that says how to start an agent that is not running. `history` is the
-    number of scrollback lines to include.
+    `start` is a sentence that says how to start an agent that is not running, `unreachable` the
+    message if the supervisor does not answer. `history` is the number of scrollback lines to
+    include.
     """
     if agent is None:
         view.show_message("")
@@ -52,8 +53,7 @@ async def look(
     except NoSupervisor:
         # The header shows the outage. Keep the last capture, greyed, unless it is another agent's.
         if view.whose != agent.name:
-            host = host_and_name(agent.name)[0]
-            view.show_message(f"{host} does not answer." if host else _why_no_pane(agent, start))
+            view.show_message(unreachable)
     except CockpitError as error:
         view.show_message(safe_line(f"{error.title}. {error.detail}"))
 
@@ -99,11 +99,7 @@ async def _show_each(
 def _why_no_pane(agent: AgentStatus, start: str) -> str:
     if agent.state in {"stopped", "exited", "done"}:
         return f"Not running. {start}"
-    return (
-        "No pane yet."
-        if agent.pane is None
-        else "The supervisor is not responding. Run: cockpit up"
-    )
+    return "No pane yet."
 
 
 class _Closing(Protocol):

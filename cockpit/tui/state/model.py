@@ -14,6 +14,7 @@ from enum import StrEnum
 from cockpit.config.key_names import DEFAULT_KEYS
 from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.far_names import LOCAL, host_and_name
+from cockpit.core.safetext import safe_line
 from cockpit.tui.state.twins import settle_twins
 from cockpit.wire.status import AgentStatus, HeldSetting, Status, SupervisorStatus
 from cockpit.wire.stream import (
@@ -115,6 +116,16 @@ class Part:
     def is_remote(self) -> bool:
         """Whether the supervisor runs on another machine."""
         return self.host != LOCAL
+
+    @property
+    def unreachable(self) -> str:
+        """Why this supervisor cannot be used while its connection is lost, and the next step."""
+        if self.is_remote:
+            host = safe_line(self.host, 32)
+            return f"{host} does not answer. Run: cockpit doctor --host {host}"
+        if self.connection.incompatible:
+            return "The supervisor runs another version. Run: cockpit restart"
+        return "The supervisor is not responding. Run: cockpit up"
 
     def take(self, line: WatchLine, now: float) -> None:
         """Process one line of `watch`. `now` is in monotonic seconds."""

@@ -237,7 +237,17 @@ class AgentScreen(BaseScreen):
         self._pane_looked_at = self._pane_now()
         every, lines = self.ui.pace, self._history_lines
         start = f"{press(self.model.on('agent'), 'start')} to start it."
-        task = partial(look, self.client, self.agent, self.pane, every, start=start, history=lines)
+        lost = self.model.part_of(self.agent.name if self.agent else None).unreachable
+        task = partial(
+            look,
+            self.client,
+            self.agent,
+            self.pane,
+            every,
+            start=start,
+            unreachable=lost,
+            history=lines,
+        )
         in_background(self, task, group="pane", exclusive=True)
 
     def on_mouse_scroll_up(self) -> None:

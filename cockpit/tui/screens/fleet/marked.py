@@ -70,9 +70,11 @@ def plan(model: Model, action: Action, names: Sequence[str], text: str | None) -
 def _request(action: str, agent: AgentStatus, text: str) -> tuple[str, Verb]:
     name, handoff = agent.name, agent.handoff
     if action == "stop":
-        return "Its process ends; its worktree and session are kept.", Stop(name=name)
+        kept = "worktree and session are" if agent.worktree else "session is"
+        return f"Its process ends; its {kept} kept.", Stop(name=name)
     if action == "forget":
-        sentence = "It is removed from the list; history, documents and worktree are kept."
+        kept = "history, documents and worktree" if agent.worktree else "history and documents"
+        sentence = f"It is removed from the list; {kept} are kept."
         return sentence, Forget(name=name)
     if action == "send":
         return f"Prompt: {safe_line(text, 60)}", Send(name=name, text=text)

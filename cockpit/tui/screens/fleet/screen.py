@@ -343,7 +343,10 @@ class FleetScreen(Screen[None]):
         self._looking_at = self._pane_of()
         agent = self.model.agents.get(self._looking_at[0] or "")
         start = f"{press(self.model, 'start')} to start it."
-        task = partial(look, self.client, agent, self.pane, self.ui.pace, start=start)
+        lost = self.model.part_of(agent.name if agent else None).unreachable
+        task = partial(
+            look, self.client, agent, self.pane, self.ui.pace, start=start, unreachable=lost
+        )
         in_background(self, task, group="pane", exclusive=True)
 
     def dismiss_step(self) -> None:

@@ -53,7 +53,6 @@ NEAR_END = 20
 """Number of lines before the end of the list at which older handoffs are requested."""
 EVERYTHING = 2**31
 EMPTY = "No handoffs yet. They are listed here with their documents."
-LOST = "The supervisor is not responding. Run: cockpit up"
 NOT_FOUND = "No document contains all of these words."
 
 
@@ -346,7 +345,7 @@ class HistoryScreen(BaseScreen):
             if self.model.any_live or not self._requested:
                 show_error(self, error)
             if not self._has_loaded:
-                self.list.show([], empty=LOST)
+                self.list.show([], empty=self.model.main.unreachable)
             return
         finally:
             self._requested = True

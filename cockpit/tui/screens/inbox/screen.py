@@ -318,7 +318,10 @@ class InboxScreen(BaseScreen):
         if seen != self._looking_at:
             self._looking_at = seen
             start = f"{press(self.model.on('inbox'), 'start')} to start it."
-            task = partial(look, self.client, agent, self.pane, self.ui.pace, start=start)
+            lost = self.model.part_of(agent.name if agent else None).unreachable
+            task = partial(
+                look, self.client, agent, self.pane, self.ui.pace, start=start, unreachable=lost
+            )
             in_background(self, task, group="pane", exclusive=True)
 
     def _agent(self) -> AgentStatus | None:
