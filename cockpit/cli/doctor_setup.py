@@ -58,7 +58,8 @@ def sockets(places: Places) -> Finding:
     except CockpitError as error:
         return from_error("sockets", error)
     return fit(
-        "sockets", f"{places.runtime} ({len(os.fsencode(places.tmux_socket))} bytes at most)"
+        "sockets",
+        f"{places.runtime} ({len(os.fsencode(places.tmux_socket))} bytes in the longest path)",
     )
 
 
@@ -180,7 +181,7 @@ def supervisor(places: Places) -> Finding:
         return note("supervisor", f"{text}; this command is {__version__}", "Run: cockpit restart")
     if trouble := status.get("trouble"):
         return unfit(
-            "supervisor", safe_line(trouble, 400), "Free some disk space, then run: cockpit status"
+            "supervisor", safe_line(trouble, 400), "When this is fixed, check again: cockpit doctor"
         )
     return fit("supervisor", f"process {status['pid']}")
 

@@ -84,7 +84,7 @@ class Job:
             if handoff is None or handoff.id != ident:
                 raise NotNow(
                     f"The handoff of {wanted.name} ended before anything was moved",
-                    "It was refused or cancelled; the session continues.",
+                    "It was refused or cancelled, or it failed.",
                     f"See its outcome: {self.source.by_hand('history', wanted.name)}",
                 )
             if handoff.phase == "moving":

@@ -226,7 +226,8 @@ def _refusal(name: str, answer: Mapping[str, Any]) -> tuple[str, str]:
 
 
 def _refused(name: str, why: str, remedy: str = "") -> Asked:
-    return Asked(Candidate(name, why, remedy or f"Check it: cockpit hosts check {name}"))
+    check = "cockpit doctor" if name == LOCAL else f"cockpit hosts check {name}"
+    return Asked(Candidate(name, why, remedy or f"Check it: {check}"))
 
 
 def _exists(name: AgentName, asked: Asked) -> CockpitError:

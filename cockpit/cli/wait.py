@@ -103,7 +103,7 @@ async def wait_for(
         async with asyncio.timeout(seconds):
             return await watching.run(client)
     except TimeoutError:
-        say(f"Timed out: {', '.join(watching.left)} not {goal}")
+        say(f"Timed out waiting for {goal}: {', '.join(watching.left)}")
         return TIMED_OUT
 
 

@@ -76,7 +76,7 @@ MEANINGS: dict[EventKind, str] = {
     "handoff.refused": "You refused the handoff.",
     "handoff.request_failed": "cockpit could not ask the agent for its document.",
     "handoff.review": "The handoff document is waiting for your review.",
-    "handoff.revived": "No new session started; the old one was reopened.",
+    "handoff.revived": "No new session took over; the old one was reopened.",
     "handoff.stalled": "A step of the handoff failed, and will be retried.",
     "handoff.starting": "The new session is being started.",
     "handoff.stopping": "The old session is being ended.",

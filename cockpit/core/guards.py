@@ -48,7 +48,7 @@ def not_grown(left: Left, tokens: int | None, window: int | None, *, forced: boo
     missing = left.tokens + int(window * GROWTH) - tokens
     if missing <= 0:
         return None
-    return f"the last handoff was cancelled; asking again in {(missing + 999) // 1000}k tokens"
+    return f"the last handoff did not complete; asking again in {(missing + 999) // 1000}k tokens"
 
 
 def is_stale(turn: Turn, age: float | None) -> bool:

@@ -47,7 +47,7 @@ class ProcessEnds:
             return
         handing_off = agent.handoff is not None
         agent.exit = pending = Exit(self.dependencies.clock.now().timestamp(), pending=True)
-        doing = "recording how its process ended"
+        doing = "ending"
         try:
             async with self.sessions.locks.hold(agent.name, doing):
                 if agent.process == process and agent.record.run == run:

@@ -107,7 +107,7 @@ class SettingsReloader:
             files = await asyncio.to_thread(self._ui.files)
         except CockpitError as error:
             hint = f" {error.hint}" if error.hint else ""
-            text = f"{error.title}.{hint} Keeping the previous settings."
+            text = f"{error.title}. Keeping the previous settings.{hint}"
             self._notify(text, severity="warning")
             return
         self.apply(files.loaded)

@@ -106,6 +106,6 @@ def test_a_time_limit_leaves_the_agents_running(place: Path) -> None:
     file.write_text(table("slow", place, pace=0.5, steps=1000))
     ran = cockpit("run", str(file), "--timeout", "1s")
     assert (ran.returncode, ran.stdout) == (7, "")
-    assert "Timed out: slow not done" in ran.stderr
+    assert "Timed out waiting for done: slow" in ran.stderr
     (row,) = json.loads(cockpit("status", "--json").stdout)["agents"]
     assert row["state"] == "working"

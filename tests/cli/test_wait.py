@@ -148,7 +148,7 @@ async def test_a_failed_start_ends_the_wait_and_is_printed(
 
 async def test_a_time_limit(capsys: pytest.CaptureFixture[str]) -> None:
     assert await wait_for(fleet(api="working"), ["api"], "done", seconds=0.05) == TIMED_OUT
-    assert "Timed out: api not done" in capsys.readouterr().err
+    assert "Timed out waiting for done: api" in capsys.readouterr().err
 
 
 async def test_an_unknown_agent_is_refused() -> None:

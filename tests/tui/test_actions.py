@@ -24,8 +24,8 @@ from cockpit.tui.screens.permission.screen import PermissionScreen
 from cockpit.tui.screens.review.reading import ReadingScreen
 from cockpit.tui.screens.review.screen import ReviewScreen
 from cockpit.tui.screens.worktrees.screen import WorktreesScreen
-from cockpit.tui.state.model import Model
-from cockpit.wire.status import Status
+from cockpit.tui.state.model import Connection, Model
+from cockpit.wire.status import Needs, Status
 from cockpit.wire.stream import Snapshot
 from tests.cli.key_tables import markdown
 from tests.tui.scene import fleet
@@ -85,6 +85,29 @@ def test_a_key_that_cannot_work_says_why() -> None:
     for (action, name), reason in reasons.items():
         assert BY_ID[action].why_not(model(name)) == reason
     assert BY_ID["approve"].why_not(model("api")) is None
+
+
+def test_an_agent_that_failed_asks_nothing_in_its_pane() -> None:
+    failed = Needs(kind="failed", detail="the API failed: overloaded")
+    agents = [
+        agent.model_copy(update={"needs": failed}) if agent.name == "mailer" else agent
+        for agent in fleet()
+    ]
+    there = model("mailer")
+    there.main.take(Snapshot(status=Status(agents=agents)), 0.0)
+    assert BY_ID["refuse"].why_not(there) == "No handoff of mailer is waiting for your answer."
+
+
+def test_an_unreachable_supervisor_is_described_with_a_step_that_works() -> None:
+    there = model("api", live=False)
+    local = "The supervisor is not responding. Run: cockpit up"
+    assert BY_ID["handoff"].why_not(there) == local
+    there.main.connection = Connection(incompatible=True)
+    other = "The supervisor runs another version. Run: cockpit restart"
+    assert BY_ID["handoff"].why_not(there) == other
+    there.main.host, there.main.connection = "gpu1", Connection()
+    far = "gpu1 does not answer. To check: cockpit doctor --host gpu1"
+    assert BY_ID["handoff"].why_not(there) == far
 
 
 def test_a_review_that_has_begun_cannot_be_skipped_and_is_never_called_ready() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cockpit.core.far_names import LOCAL
 from cockpit.tui.keys.reasons import needs_any_supervisor, needs_supervisor
 from cockpit.tui.present.hosts import lost_step
-from cockpit.tui.state.model import Model
+from cockpit.tui.state.model import Connection, Model
 
 
 def test_the_local_supervisor_is_started_or_exchanged() -> None:
@@ -13,12 +13,12 @@ def test_the_local_supervisor_is_started_or_exchanged() -> None:
     start = "The supervisor is not responding. Run: cockpit up"
     assert needs_supervisor(model) == needs_any_supervisor(model) == start
     assert lost_step(model.main) == "Start it: cockpit up"
-    model.main.connection.incompatible = True
+    model.main.connection = Connection(incompatible=True)
     assert (needs_supervisor(model) or "").endswith("Run: cockpit restart")
     assert lost_step(model.main) == "Restart it: cockpit restart"
 
 
 def test_a_supervisor_elsewhere_is_not_started_here() -> None:
     model = Model(None, "gpu1", [])
-    check = "gpu1 does not answer. Run: cockpit doctor --host gpu1"
+    check = "gpu1 does not answer. To check: cockpit doctor --host gpu1"
     assert needs_supervisor(model) == needs_any_supervisor(model) == check

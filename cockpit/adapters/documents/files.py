@@ -324,7 +324,7 @@ def _write_new(folder: int, created: datetime, data: bytes) -> str:
     raise Failed(
         "Cannot create the handoff document",
         "All names for this second are in use.",
-        hint="Move old documents out of that folder.",
+        hint="Try again in a few seconds.",
     )
 
 

@@ -264,7 +264,8 @@ class GitWorktrees:
             raise Failed(
                 f"Cannot read {directory}",
                 str(error.strerror),
-                hint="Check the folder's permissions, or choose another worktree.root.",
+                hint="Check the folder's permissions, or choose another directory under"
+                " [agents.worktree].",
             ) from error
 
     async def _check_adoptable(self, repository: Path, directory: Path, branch: str) -> None:

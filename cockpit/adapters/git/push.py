@@ -241,7 +241,7 @@ class GitPush:
             raise Failed(
                 "Cannot list the commits for the pull request",
                 listed.error,
-                hint="Check the branch and worktree.base_branch.",
+                hint="Check the branch, and base under [agents.worktree].",
             )
         subjects = listed.output.decode("utf-8", "replace").split("\0")[
             : listed.output.count(b"\0")

@@ -102,7 +102,7 @@ class DailyCosts:
             if store.latch(SessionId(""), f"budget.{day}.{budget:g}", now):
                 self._dependencies.event_log.record(
                     DayBudgetCrossed(day=day, cost_usd=cost, budget_usd=budget),
-                    f"All agents have cost ${cost:.2f} today, of the day's budget of "
+                    f"All agents together have cost ${cost:.2f} today, of the day's budget of "
                     f"${budget:.2f}; the agents keep running",
                 )
 

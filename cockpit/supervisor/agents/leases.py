@@ -88,19 +88,19 @@ class Leases:
 
     def _taken(self, place: Path, held: Holder) -> NotNow:
         ours = held.run is not None and self._dependencies.store.has_run(held.run)
-        who = held.agent or "Another process"
         by = f"process {held.pid} holds the lock" if held.pid else "the lock is taken"
         whose = "" if ours else " (started by another cockpit)"
         if held.keepers and held.pid not in held.keepers:
             pids = " ".join(map(str, held.keepers))
+            owner = held.agent or "an ended session"
             return NotNow(
-                f"Processes left by {who} are still running in {place}",
+                f"Processes left by {owner} are still running in {place}",
                 f"They hold the worktree's lock, but lack the agent's marker: {pids}{whose}.",
                 f"Inspect them, end them, and try again: ps {pids}; kill -KILL {pids}",
             )
         stop = f"cockpit stop {held.agent}" if held.agent else "end that process"
         return NotNow(
-            f"{who} is already running in {place}",
+            f"{held.agent or 'Another process'} is already running in {place}",
             f"Only one agent can run in a worktree; {by}{whose}.",
             f"Stop it first: {stop}{'' if ours else ' (in the other cockpit)'}.",
         )

@@ -70,7 +70,7 @@ def _why_prompt_needed(agent: Agent) -> str | None:
     if revived is not None and agent.alive and not _was_prompted(agent, revived.at):
         to = f" --to {revived.to}" if revived.to else ""
         return (
-            f"no new session started ({revived.why.rstrip('.')}); the old one was reopened. "
+            f"no new session took over ({revived.why.rstrip('.')}); the old one was reopened. "
             f"Send a prompt to continue, or try again: cockpit handoff {agent.name}{to}"
         )
     return agent.progress.loop_over

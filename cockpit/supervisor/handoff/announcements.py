@@ -42,7 +42,7 @@ PHASE_WORDS: dict[type, str] = {
     Stopping: "the old session is being ended",
     Starting: "the new session is being started",
     Confirming: "the new session is running; waiting for its first reply",
-    Reviving: "no new session started; the old session is being reopened",
+    Reviving: "no new session took over; the old session is being reopened",
 }
 """For each phase of a handoff, the text of its event."""
 OF_PHASE: dict[Phase, PhaseKind] = {
@@ -127,7 +127,7 @@ def _outcome(agent: Agent, end: Ended) -> str:
         case Outcome.FAILED:
             return f"The handoff of {agent.name} failed: {end.why}"
         case Outcome.REVIVED:
-            return f"No new session of {agent.name} started; the old one was reopened: {end.why}"
+            return f"No new session of {agent.name} took over; the old one was reopened: {end.why}"
         case Outcome.REFUSED:
             return f"The handoff of {agent.name} was {end.why}"
         case Outcome.CANCELLED:

@@ -416,7 +416,7 @@ def usage_text(agent: Agent) -> str | None:
 def pending_notice(agent: str, path: str) -> str:
     """Return the content of `HANDOFF_PENDING.md`."""
     return (
-        f"# A handoff is waiting\n\nNo new session of the agent {agent} started. The handoff "
+        f"# A handoff is waiting\n\nNo new session of the agent {agent} took over. The handoff "
         f"document is here:\n\n{path}\n\ncockpit reopens the old session if possible: see "
         f"`cockpit status`. Then try again with `cockpit handoff {agent} --document {path}`. "
         f"Or start a new agent from the document: "

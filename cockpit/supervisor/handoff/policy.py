@@ -95,15 +95,13 @@ class Guards:
         undone = self._latched(agent, UNDONE)
         waits = due.starter != "loop" and (follows_another or undone)
         if waits and self.age(agent) < cooldown:
-            since = "you just returned to this session" if undone else "the session has just begun"
-            return f"{since}; no handoff begins for {cooldown:.0f} s"
+            since = "this session was just reopened" if undone else "the session has just begun"
+            return f"{since}; no handoff begins in the first {cooldown:.0f} s"
         if left is None or due.starter == "agent":
             return None
         if due.starter == "loop":
             answered = agent.turns <= left.turns
-            return (
-                "you answered the last question; asking after the next turn" if answered else None
-            )
+            return "the last handoff ended; asking again after the next turn" if answered else None
         window = agent.session_state.gauge.window.tokens
         return not_grown(
             left, agent.session_state.gauge.tokens, window, forced=agent.band is Band.FORCE
@@ -131,7 +129,7 @@ class Guards:
         """Return why the user is asked first even in mode auto; None if no question is needed."""
         settings = agent.settings.handoff
         if self._latched(agent, UNDONE):
-            return HeldBack("handoff", f"you returned to this session of {agent.name}")
+            return HeldBack("handoff", f"this session of {agent.name} was reopened by an undo")
         most = settings.max_per_job
         if agent.settings.loop.enabled:
             most = max(most, agent.settings.loop.max_iterations)
@@ -140,7 +138,7 @@ class Guards:
             return HeldBack("handoff", reason)
         cost, cap = chain_cost(agent), settings.max_chain_cost_usd
         if cap and cost is not None and cost >= cap:
-            reason = f"this job of {agent.name} has cost ${cost:.2f} of ${cap:.2f}"
+            reason = f"this job of {agent.name} has cost ${cost:.2f} of at most ${cap:.2f}"
             return HeldBack("handoff", reason)
         since = self._dependencies.clock.steady() - BREAKER_SECONDS
         swaps = self._dependencies.store.swaps(agent.name, since, but="loop")

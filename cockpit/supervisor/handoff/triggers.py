@@ -218,7 +218,7 @@ class Triggers:
         compactions = agent.compactions
         times = counted(compactions, "compaction")
         if compactions > allowed and is_turn_over(agent.session_state.conduct):
-            return Due("compactions", "compaction", f"{times} of {allowed}")
+            return Due("compactions", "compaction", f"{times}, {allowed} allowed")
         if compactions >= allowed and agent.band in ACTING:
             return Due("band", "compaction", f"{reason} after {times}")
         return None

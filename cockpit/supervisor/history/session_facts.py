@@ -107,8 +107,9 @@ class SessionFacts:
         record = self._records.path(session)
         if record is None:
             raise NoSuchAgent(
-                f"The transcript of session {session.number} was removed",
-                hint="Its handoff documents remain: cockpit history",
+                f"Session {session.number} has no transcript",
+                "It was removed, or the CLI wrote none.",
+                "Its handoff documents, if it has any: cockpit history",
             )
         try:
             size, changed = stamp(record)
@@ -117,7 +118,7 @@ class SessionFacts:
         if size > LARGEST:
             raise Failed(
                 f"The transcript of session {session.number} is too large to read",
-                hint="Its handoff documents remain: cockpit history",
+                hint="Its handoff documents, if it has any: cockpit history",
             )
         key = str(record), size, changed
         if self._last is None or self._last[0] != key:

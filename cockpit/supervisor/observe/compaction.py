@@ -90,7 +90,7 @@ class Compactions:
         late = ""
         before, marks = agent.session_state.gauge.before_compaction, agent.marks
         if before is not None and marks is not None and before > marks.act.tokens:
-            late = f"{token_count(before - marks.act.tokens)} above the act threshold"
+            late = f"{token_count(before - marks.act.tokens)} tokens above the act threshold"
         trigger = agent.session_state.compaction.last_trigger
         by_hand = trigger == "manual"
         wanted = by_hand or agent.settings.strategy == "compact"
@@ -100,7 +100,7 @@ class Compactions:
             text += handoff_clause(agent.handoff)
         elif late and not wanted:
             agent.session_state.compaction.too_late = late
-            text += f": too late for a handoff by {late.split()[0]}"
+            text += f": too late for a handoff by {late.split()[0]} tokens"
         if kept:
             text += f". Facts from before: {kept}"
         self._dependencies.event_log.record(

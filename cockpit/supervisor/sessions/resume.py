@@ -59,7 +59,8 @@ class Resumer:
             only = self._fleet.agent(asked.name)
             agents = [agent for agent in agents if agent is only]
         if not agents:
-            message = "Nothing to reopen: no agent was interrupted by a reboot or a tmux exit"
+            who = f"{asked.name} was not" if asked.name is not None else "no agent was"
+            message = f"Nothing to reopen: {who} interrupted by a reboot or a tmux exit"
             return Done(message=message)
         if asked.dry_run:
             lines = [_line(agent, self.why_not(agent), "can be reopened") for agent in agents]

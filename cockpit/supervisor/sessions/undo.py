@@ -111,8 +111,8 @@ class Undo:
         if before is None or not before.transcript or not is_file(before.transcript):
             raise NotNow(
                 f"Cannot reopen the previous session of {agent.name}",
-                "Its transcript was removed; the CLI deletes old transcripts.",
-                f"Its handoff document still exists: cockpit history {agent.name}",
+                "Its transcript no longer exists; CLIs delete old transcripts.",
+                f"To see its handoff document, if it has one: cockpit history {agent.name}",
             )
         refuse_if_moved(self._dependencies, session)
         return before
@@ -134,7 +134,7 @@ class Undo:
             raise Failed(
                 f"Cannot end the session of {agent.name}",
                 f"Processes {survivors} do not end, not even with SIGKILL.",
-                hint=f"Stop it first: cockpit stop {agent.name}",
+                hint="They are blocked in the kernel, such as by a network drive. Try again later.",
             )
         self._latch_undone(again)
         try:

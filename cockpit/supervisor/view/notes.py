@@ -23,8 +23,9 @@ def note(agent: Agent) -> str | None:
     if (interrupted := reopen_hint(agent)) is not None:
         return safe_line(interrupted, 400)
     if agent.exit is not None and agent.record.wanted and not agent.exit.pending:
-        parts = f"{agent.exit.description} {agent.record.note or ''}"
-        text = " ".join(parts.split())
+        text = " ".join(agent.exit.description.split())
+        if remark := " ".join((agent.record.note or "").split()):
+            text = f"{text.rstrip('.')}; {remark}"
         if not agent.session_state.replied:
             return safe_line(text, 400)
         return safe_line(f"{text.rstrip('.')}. {start_again(agent)}", 400)

@@ -254,9 +254,8 @@ def _detail(agent: Agent) -> str | None:
             return "the agent is writing the document" if writer == "agent" else f"writer: {writer}"
         case Moving():
             return (
-                f"moving to {agent.handoff.plan.move_to}; if the command has ended: "
-                f"cockpit move {agent.name} --to HOST continues, cockpit refuse {agent.name} keeps "
-                "the job here"
+                f"moving to {agent.handoff.plan.move_to}; if `cockpit move` was interrupted, run "
+                f"it again, or keep the job here: cockpit refuse {agent.name}"
             )
         case Starting(attempt=attempt) if attempt > 1:
             most = len(agent.handoff.plan.successors)

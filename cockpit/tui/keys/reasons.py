@@ -132,6 +132,8 @@ def cannot_answer(model: Model) -> str | None:
         if agent.needs.kind == "resume":
             how = press(model, "resume")
             return f"{agent.name} was interrupted by a reboot or a tmux exit. {how} to reopen it."
+        if agent.needs.kind in {"failed", "usage_limit"}:
+            return f"No handoff of {agent.name} is waiting for your answer."
         return f"{agent.name} is asking in its pane. {press(model, 'attach')} to go to the pane."
     return None
 
@@ -232,7 +234,7 @@ def cannot_be_done(model: Model) -> str | None:
     if agent.state == "done":
         return f"{agent.name} is already done."
     if agent.state in ("working", "starting"):
-        return f"{agent.name} is working. Wait for the end of its turn."
+        return f"{agent.name} is {agent.state}. Wait for the end of its turn."
     return None
 
 

@@ -17,7 +17,10 @@ def title(agent: AgentStatus) -> str:
 
 
 def explanation(agent: AgentStatus) -> str:
-    """Return the steps of the handoff, the tasks that it ends, and the cost, as sentences."""
+    """Return the steps of the handoff, the tasks that it ends, and the cost, as sentences.
+
+    A plain command has no cost.
+    """
     return " ".join(filter(None, (_steps(agent), _ends(agent), _costs(agent))))
 
 
@@ -53,7 +56,7 @@ def _ends(agent: AgentStatus) -> str:
 
 def _costs(agent: AgentStatus) -> str:
     if agent.runtime == "command":
-        return "The document is written without a model; the handoff costs only the start."
+        return ""
     if agent.context.tokens is None:
         return "The handoff costs a turn of this session, and the start of a new session."
     tokens = words.tokens(agent.context.tokens)

@@ -39,7 +39,7 @@ KeyOf = Callable[[str], str]
 _STEPS = {
     "permission": "{answer} to answer here, {or_open} to answer in its pane.",
     "question": "{answer} to answer here, {or_open} to answer in its pane.",
-    "trust": "{open} to go to its pane and say whether you trust the folder.",
+    "trust": "{open} to answer in its pane.",
     "review": "{open} to read the document, then approve, edit, refuse or snooze.",
     "handoff": "{open} to read the draft, then approve, refuse or snooze.",
     "breaker": "{open} to read the draft, then approve, refuse or snooze.",

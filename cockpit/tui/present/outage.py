@@ -61,4 +61,4 @@ def remedy(connection: Connection, remote_host: str | None) -> str:
         return ""
     if remote_host:
         return f"to check: cockpit doctor --host {safe_line(remote_host, 24)}"
-    return "cockpit restart" if connection.incompatible else "start it: cockpit up"
+    return "restart it: cockpit restart" if connection.incompatible else "start it: cockpit up"

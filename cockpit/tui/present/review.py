@@ -21,7 +21,7 @@ _REASONS = {
     "limit": "its session reached its limit",
     "manual": "you requested it",
     "agent": "the agent requested it",
-    "compaction": "it was about to be compacted",
+    "compaction": "no more compactions are allowed",
     "loop": "its session ended",
 }
 WRITERS = {"agent": "the agent", "sdk": "a fork of the session", "facts": "cockpit, from facts"}

@@ -122,7 +122,8 @@ class Part:
         """Why this supervisor cannot be used while its connection is lost, and the next step."""
         if self.is_remote:
             host = safe_line(self.host, 32)
-            return f"{host} does not answer. Run: cockpit doctor --host {host}"
+            wrong = "runs another version" if self.connection.incompatible else "does not answer"
+            return f"{host} {wrong}. To check: cockpit doctor --host {host}"
         if self.connection.incompatible:
             return "The supervisor runs another version. Run: cockpit restart"
         return "The supervisor is not responding. Run: cockpit up"

@@ -123,12 +123,12 @@ async def test_a_session_gone_back_to_rests_and_then_is_only_asked_about(cockpit
         assert len(await cockpit.events("handoff.begun")) == 1
         cockpit.tmux("send-keys", "-t", pane, "Go on.", "Enter")
         resting = await cockpit.until(lambda row: "no handoff begins" in (row.note or ""))
-        assert "you just returned to this session" in str(resting.note)
+        assert "this session was just reopened" in str(resting.note)
         assert "begun;" not in str(resting.note)
         asked = await cockpit.until(lambda row: row.needs and row.needs.kind == "handoff")
         assert (asked.session_number, asked.mode) == (1, "auto")
         (held,) = await cockpit.events("handoff.held_back")
-        assert "you returned to this session" in held.text
+        assert "was reopened by an undo" in held.text
         await cockpit.ask(Refuse(name="api"))
 
 

@@ -61,7 +61,7 @@ class AnswerHandler:
         """Return the agent's open dialog. Raises `NotNow` if no dialog is open."""
         dialog = await look(agent, self._dependencies.panes)
         if isinstance(dialog, OpenDialog) and dialog.identity in self._answered:
-            return DialogStatus(refusal="the dialog was just answered")
+            return DialogStatus(refusal="it was just answered, but its pane still shows it")
         return to_wire(dialog, self._redact(agent))
 
     def _redact(self, agent: Agent) -> Callable[[str], str]:
@@ -76,7 +76,7 @@ class AnswerHandler:
                 f"The text is longer than {LONGEST_TEXT} characters",
                 hint="Write a shorter text; send the rest when the dialog has closed.",
             )
-        async with self._locks.hold(asked.name, "answering a dialog", patience=PATIENCE):
+        async with self._locks.hold(asked.name, "having a dialog answered", patience=PATIENCE):
             agent = self._fleet.agent(asked.name)
             dialog = await self._wanted(agent, asked.dialog)
             answer = _answer(dialog.dialog, asked.choices, text)

@@ -58,7 +58,7 @@ class Answers:
         await self._engine.approve(agent, asked.sha256, straight=asked.straight)
         moves = agent.handoff.plan.move_to if agent.handoff else ""
         step = "moving the job to " + moves if moves else "starting a new session"
-        step = "asking the agent for the document" if first else step
+        step = "preparing the document" if first else step
         return Done(message=f"Approved: {step} ({agent.name})", name=agent.name)
 
     async def refuse(self, asked: Refuse) -> Done:
@@ -120,7 +120,8 @@ class Answers:
         """End a new session that has not replied yet, and reopen the old one."""
         await self._engine.apply(agent, Declined())
         self._changed(agent)
-        return Done(message=f"{agent.name}: the old session was reopened", name=agent.name)
+        message = f"Cancelled the new session of {agent.name}; reopening the old one"
+        return Done(message=message, name=agent.name)
 
     async def snooze(self, asked: Snooze) -> Done:
         """Ask about the handoff again later."""
@@ -181,7 +182,7 @@ def _no_question(agent: Agent) -> NotNow:
         reopens = agent.runtime.capabilities.reopening and agent.record.session is not None
         resume = " --resume" if reopens else ""
         hint = f"Start it: cockpit start {agent.name}{resume}"
-    return NotNow(f"{agent.name} is not waiting for you", detail, hint)
+    return NotNow(f"No handoff of {agent.name} is waiting for your answer", detail, hint)
 
 
 def same_handoff(agent: Agent, seen: str | None) -> None:

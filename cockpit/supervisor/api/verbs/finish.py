@@ -74,13 +74,13 @@ def _check(agent: Agent) -> None:
             "Try again in a few seconds.",
         )
     if agent.alive and agent.session_state.conduct.turn in (Turn.WORKING, Turn.DIALOG):
-        busy = (
-            "is working"
-            if agent.session_state.conduct.turn is Turn.WORKING
-            else "is asking you a question"
+        working = agent.session_state.conduct.turn is Turn.WORKING
+        busy = "is working" if working else "is asking you a question"
+        step = (
+            "Wait for the end of its turn, or interrupt it" if working else "Answer it in its pane"
         )
         raise NotNow(
             f"{agent.name} {busy}",
             "A job can only be marked as done while the agent is idle.",
-            f"Wait for the end of its turn, or end it: cockpit attach {agent.name}",
+            f"{step}: cockpit attach {agent.name}",
         )
