@@ -213,5 +213,5 @@ async def test_keys_for_handoffs_say_why_they_do_nothing_for_another_item(fly: F
         assert "z snooze" not in flight.text()
         await flight.press("r")
         await flight.until(flight.toasts)
-        assert "no handoff" in flight.toasts()[0]
+        assert "not a handoff" in flight.toasts()[0]
         assert client.asked == []
