@@ -42,9 +42,6 @@ class CompactionRule:
     """The settings that affect `compacts_at`; equal strings mean equal results."""
 
 
-NO_COMPACTION = CompactionRule(lambda window: None)
-
-
 @dataclass(frozen=True, slots=True)
 class SessionOrder:
     """One session to start. Raises `BadUsage` for a model whose name could be an option."""

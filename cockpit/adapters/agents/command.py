@@ -18,7 +18,6 @@ from cockpit.core.session import SessionEvent, Skipped
 from cockpit.core.tool_names import ToolNames
 from cockpit.ports.panes import Launch, Screen
 from cockpit.ports.runtimes import (
-    NO_COMPACTION,
     Aside,
     CompactionRule,
     Program,
@@ -115,7 +114,7 @@ class Command(RuntimeDefaults):
         return Window(0, Confidence.UNKNOWN)
 
     def compaction_rule(self, environment: Mapping[str, str]) -> CompactionRule:
-        return NO_COMPACTION
+        return CompactionRule(lambda window: None)
 
     def moments(self, signal: Signal) -> Sequence[Moment]:
         return ()

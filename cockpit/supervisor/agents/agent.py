@@ -252,7 +252,8 @@ class Agent:
         window = self.session_state.gauge.window.tokens
         if self.session_state.compacts_at is not None:
             return self.session_state.compacts_at
-        return self.session_state.compaction_rule.compacts_at(window) if window else None
+        rule = self.session_state.compaction_rule
+        return rule.compacts_at(window) if window and rule else None
 
     @property
     def compaction_point(self) -> tuple[int | None, PointSource | None]:

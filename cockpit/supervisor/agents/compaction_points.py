@@ -64,6 +64,6 @@ def key_of(agent: Agent) -> str | None:
         session_state.model,
         session_state.version or "",
         str(window),
-        session_state.compaction_rule.settings,
+        session_state.compaction_rule.settings if session_state.compaction_rule else "",
     )
     return "|".join(parts)

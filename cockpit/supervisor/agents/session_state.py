@@ -37,7 +37,7 @@ from cockpit.core.session import (
     TurnRecorded,
     UserSaid,
 )
-from cockpit.ports.runtimes import NO_COMPACTION, CompactionRule, Report
+from cockpit.ports.runtimes import CompactionRule, Report
 from cockpit.supervisor.agents.compaction_notes import CompactionNotes
 from cockpit.supervisor.agents.transcript_reading import TranscriptReading
 
@@ -74,8 +74,9 @@ class SessionState:
     reading: TranscriptReading = field(default_factory=TranscriptReading)
     compaction: CompactionNotes = field(default_factory=CompactionNotes)
     model: str | None = None
-    compaction_rule: CompactionRule = NO_COMPACTION
-    """When the CLI compacts, by its settings when cockpit began to watch the session."""
+    compaction_rule: CompactionRule | None = None
+    """When the CLI compacts, by its settings when cockpit began to watch the session; None before
+    that."""
     compacts_at: int | None = None
     """Tokens at which the CLI compacts automatically, if the transcript has them."""
     cost_usd: float | None = None
