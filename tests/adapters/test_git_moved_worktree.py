@@ -271,6 +271,20 @@ async def test_an_older_branch_is_moved_forward_and_put_back_if_the_folder_is_ta
     assert run(two.far, "rev-parse", "agent/api") == parcel.state.head
 
 
+async def test_an_older_branch_is_put_back_if_the_files_are_not_those_that_were_sent(
+    two: Two,
+) -> None:
+    run(two.far, "branch", "agent/api")
+    parcel = await two.packed()
+    await two.arriving.receive(two.home / "bundle", parcel)
+    before = two.references()
+    forged = replace(parcel, state=replace(parcel.state, files=parcel.state.staged))
+    with pytest.raises(Failed, match="differs from the worktree"):
+        await two.arriving.restore(forged, two.home / "there", "agent/api", "api")
+    assert two.references() == before
+    assert not (two.home / "there").exists()
+
+
 async def test_what_arrived_is_taken_back_only_while_it_is_unchanged(two: Two) -> None:
     parcel = await two.packed()
     await two.arriving.receive(two.home / "bundle", parcel)

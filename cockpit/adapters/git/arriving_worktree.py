@@ -152,9 +152,7 @@ class ArrivingWorktree:
                 self.repository, directory, branch, parcel.state.head, agent
             )
         except CockpitError:
-            if before is not None and before != parcel.state.head:
-                arguments = ("update-ref", f"refs/heads/{branch}", before, parcel.state.head)
-                await self._command.run(self.repository, *arguments, settings=DURABLE)
+            await self._move_back(parcel, branch, before)
             raise
         try:
             await GitRestore(self._command).restore(self.repository, parcel.commit, directory)
@@ -162,8 +160,15 @@ class ArrivingWorktree:
             await self._verify(parcel, directory)
         except BaseException:
             await self._remove_arrived(parcel, directory, branch, new_branch=made.new_branch)
+            await self._move_back(parcel, branch, before)
             raise
         return made.new_branch
+
+    async def _move_back(self, parcel: Parcel, branch: str, before: str | None) -> None:
+        """Set an existing branch to its commit from before `restore`, unless it has moved since."""
+        if before is not None and before != parcel.state.head:
+            arguments = ("update-ref", f"refs/heads/{branch}", before, parcel.state.head)
+            await self._command.run(self.repository, *arguments, settings=DURABLE)
 
     async def _verify(self, parcel: Parcel, directory: Path) -> None:
         """Compare every file and the index with the announced state. Raises `Failed`."""
