@@ -55,6 +55,12 @@ def answer(name: str, choice: str | None, text: str, dialog: str | None, as_json
         _refuse_unknown(shown, agent)
         click.echo(described(shown, agent))
         return 0
+    if as_json:
+        raise BadUsage(
+            "--json only shows the dialog",
+            "With --choice, the dialog is answered.",
+            "Leave out --json or --choice.",
+        )
     numbers = _numbers(choice)
     identity = dialog or _confirmed(agent, numbers, with_client(lambda c: c.dialog(agent)))
     if identity is None:

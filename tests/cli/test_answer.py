@@ -60,7 +60,12 @@ def test_what_cannot_be_answered_names_the_next_step(
 
 @pytest.mark.parametrize(
     "typed",
-    [["--text", "x"], ["--dialog", "d1"], ["--choice", "one", "--dialog", "d1"]],
+    [
+        ["--text", "x"],
+        ["--dialog", "d1"],
+        ["--choice", "one", "--dialog", "d1"],
+        ["--choice", "1", "--json"],
+    ],
     ids=" ".join,
 )
 def test_half_an_answer_is_no_answer(typed: list[str], capsys: pytest.CaptureFixture[str]) -> None:
