@@ -159,6 +159,7 @@ def add(
     """
     from cockpit.cli.agent_guard import refuse_inside_agent
     from cockpit.cli.host_add import Wishes, add_checked
+    from cockpit.core.errors import BadUsage
 
     refuse_inside_agent("add a host")
     flags = ("--install", "--service", "--yes")
@@ -166,6 +167,12 @@ def add(
     asked = set()
     while own and own[-1] in flags:
         asked.add(own.pop())
+    if own and own[0].startswith("-"):
+        raise BadUsage(
+            f"{own[0]} comes after NAME, where CONNECT begins",
+            "CONNECT is a command, such as ssh; other options come before NAME.",
+            f"Try: cockpit hosts add {own[0]} … {name} ssh {name}",
+        )
     wishes = Wishes(
         install=install or "--install" in asked,
         service=service or "--service" in asked,

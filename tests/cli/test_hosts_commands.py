@@ -17,6 +17,7 @@ from click.shell_completion import ShellComplete
 
 from cockpit import __version__
 from cockpit.cli.commands import cockpit, run
+from cockpit.core.errors import BadUsage
 
 Typed = Callable[..., int]
 REFUSES = ["sh", "-c", "echo 'ssh: connect to host x port 22: Connection refused' >&2; exit 255"]
@@ -413,3 +414,12 @@ def test_names_of_hosts_are_completed(here: Path) -> None:
     ):
         completed = ShellComplete(cockpit, {}, "cockpit", "_C").get_completions(words, "g")
         assert [one.value for one in completed] == ["gpu1"]
+
+
+@pytest.mark.parametrize("word", ["--timeout", "--config", "-v"])
+def test_an_option_after_the_name_is_not_taken_for_a_command(
+    word: str, own_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["hosts", "add", "gpu1", word, "5"]) == BadUsage.exit_code
+    assert f"{word} comes after NAME" in capsys.readouterr().err
+    assert not (own_home / "config" / "cockpit").exists()
