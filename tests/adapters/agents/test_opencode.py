@@ -135,6 +135,7 @@ def test_an_empty_prompt_box_is_told_from_a_dialog() -> None:
     assert composer_empty(screen("  ┃", "  ┃", "  ┃", model, RULE)) is True
     assert composer_empty(screen("  ┃", "  ┃  half a", "  ┃", model, RULE)) is False
     assert composer_empty(screen("  ┃  Ask anything...", "  ┃", model, RULE)) is True
+    assert composer_empty(screen("  ┃  Ask anything about it", "  ┃", model, RULE)) is False
     dialog = ("  ┃  △ Permission required", "  ┃   Allow once   Allow always   Reject")
     assert composer_empty(screen(*dialog)) is None
 

@@ -13,7 +13,7 @@ from cockpit.ports.panes import Screen
 
 FRAME = "┃"
 FOOT = "╹▀"
-SUGGESTION = "Ask anything"
+SUGGESTION = ("Ask anything...", "Ask anything…")
 _SGR = re.compile(r"\x1b\[[0-9;:]*m")
 
 
