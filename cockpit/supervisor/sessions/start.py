@@ -124,7 +124,7 @@ class Starter:
         ident = session_named(agent, resume) if resume else None
         own = self._reopening.own_session(agent, ident) if ident else None
         if ident is not None:
-            self._check_resumable(agent, ident)
+            await self._check_resumable(agent, ident)
         agent.environment = self._sessions.orders.environment(agent)
         agent.runtime = runtime_of(self._dependencies.runtimes, agent, own)
         # Find the program before a worktree is created.
@@ -242,7 +242,7 @@ class Starter:
             self._dependencies.store.latch(session.id, EARLIER_COST, now)
         await self._sessions.open(agent, session, prompt, resume=resume is not None)
 
-    def _check_resumable(self, agent: Agent, session: SessionId) -> None:
+    async def _check_resumable(self, agent: Agent, session: SessionId) -> None:
         held = self._dependencies.store.session(session)
         probe = SessionRecord(
             id=session,
@@ -256,5 +256,8 @@ class Starter:
             created=0.0,
         )
         runtime = self._sessions.orders.runtime_of(agent, probe)
-        runtime.resumable(self._sessions.orders.of(agent, probe, None, resume=True))
+        order = self._sessions.orders.of(agent, probe, None, resume=True)
+        # It reads the CLI's files, which may be on a file system that does not answer.
+        check = partial(runtime.resumable, order)
+        await self._dependencies.slow.ask(("resumable", agent.name), check, DIRECTORY_SECONDS)
         self._sessions.refuse_if_open(agent, probe)
