@@ -104,6 +104,8 @@ class MoveEnd:
             await self.source.client.ask(Refuse(name=self.wanted.name, handoff=handoff))
         except CockpitError as error:
             say(f"The handoff on {self.source.shown} was not refused: {error.title}")
+            say(f"See what it does: cockpit status {self.wanted.name}")
+            return
         say(f"{self.wanted.name} keeps its session on {self.source.shown}")
 
     async def _take_back_there(self, handoff: str) -> None:

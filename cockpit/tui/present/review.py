@@ -99,12 +99,14 @@ def question_spans(agent: AgentStatus | None) -> list[Span]:
     if phase == "review":
         other = agent.handoff.to
         new = f"a session of {safe_line(other, 32)}" if other else "a new one"
+        host = agent.handoff.host
+        where = f"on {safe_line(host, 32)}" if host else "in the same worktree"
         return [
             Span(" ◆ ", "state-needs"),
             Span(until, "muted"),
             Span(
-                f"Approving ends this session and starts {new} in the same worktree, which reads "
-                "this document first."
+                f"Approving ends this session and starts {new} {where}, which reads this document "
+                "first."
             ),
         ]
     return [Span(" » ", "state-handing"), Span(safe_line(agent.handoff.detail or phase, 400))]

@@ -33,9 +33,16 @@ def test_every_reason_of_a_handoff_is_told_in_words(reason: Reason) -> None:
     assert ("context" in text) is (reason == "threshold")
 
 
-@pytest.mark.parametrize(("to", "begins"), [(None, "a new one"), ("codex", "a session of codex")])
-def test_what_approving_begins_is_named(to: str | None, begins: str) -> None:
-    handoff = HandoffStatus(id="h", reason="manual", phase="review", since="", to=to)
+@pytest.mark.parametrize(
+    ("to", "host", "begins"),
+    [
+        (None, None, "a new one in the same worktree"),
+        ("codex", None, "a session of codex in the same worktree"),
+        (None, "gpu1", "a new one on gpu1"),
+    ],
+)
+def test_what_approving_begins_is_named(to: str | None, host: str | None, begins: str) -> None:
+    handoff = HandoffStatus(id="h", reason="manual", phase="review", since="", to=to, host=host)
     agent = AgentStatus(
         name="api",
         runtime="claude",
@@ -46,7 +53,7 @@ def test_what_approving_begins_is_named(to: str | None, begins: str) -> None:
         max_handoffs=3,
         handoff=handoff,
     )
-    assert f"ends this session and starts {begins} in" in plain(question_spans(agent))
+    assert f"ends this session and starts {begins}," in plain(question_spans(agent))
 
 
 def test_the_wire_knows_the_reasons_of_the_rules() -> None:

@@ -193,6 +193,12 @@ class AnswerHandler:
             await clock.sleep(LOOK)
         if before.since() is None:
             self._answered.pop(dialog.identity, None)
+        if not agent.alive:
+            raise Failed(
+                f"{agent.name} ended while its dialog was answered",
+                "It is unknown whether the answer was accepted.",
+                f"See how it ended: cockpit status {agent.name}",
+            )
         raise Failed(
             f"{agent.name} did not accept the answer",
             "The key was pressed, but the dialog is still open.",
