@@ -59,7 +59,7 @@ class Database:
                 self.put_aside = moved
                 self._database = connect(self.path)
         except (sqlite3.DatabaseError, OSError) as error:
-            raise Failed(f"Cannot open {self.path}", *reason_and_step(error)) from error
+            raise Failed(f"Cannot open {self.path}", *reason_and_step(self.path, error)) from error
         return self
 
     def close(self) -> None:

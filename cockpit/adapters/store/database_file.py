@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 from pathlib import Path
@@ -12,8 +13,9 @@ from cockpit.core.errors import Failed
 
 LOCK_SECONDS = 5.0
 """Maximum seconds to wait for another process that has locked the database."""
+_LOCKS = {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 _TEMPORARY = {
-    *(sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL),
+    *(*_LOCKS, sqlite3.SQLITE_PROTOCOL),
     *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_NOLFS),
     *(sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH),
 }
@@ -53,14 +55,15 @@ def is_unreadable(error: sqlite3.DatabaseError) -> bool:
     return _code(error) not in _TEMPORARY
 
 
-def reason_and_step(error: sqlite3.DatabaseError | OSError) -> tuple[str, str]:
+def reason_and_step(path: Path, error: sqlite3.DatabaseError | OSError) -> tuple[str, str]:
     """Return why a database cannot be opened, and the user's next step."""
-    if isinstance(error, OSError):
-        return f"{error.strerror or error}.", "Move what is at that path away, then try again."
-    if _code(error) in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-        step = "Close the program that has the file open, then try again: fuser names it."
+    if isinstance(error, OSError) and error.errno in (errno.ELOOP, errno.EISDIR):
+        return f"{error.strerror}.", "Move what is at that path away, then try again."
+    if isinstance(error, sqlite3.Error) and _code(error) in _LOCKS:
+        step = f"Close the program that has it open, then try again. To find it: fuser {path}"
         return f"Another process has locked the file ({error}).", step
-    return f"{error}.", "Check the free disk space and the folder's permissions: cockpit doctor"
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return f"{reason}.", "Check the free disk space and the folder's permissions: cockpit doctor"
 
 
 def _code(error: sqlite3.DatabaseError) -> int:

@@ -37,7 +37,7 @@ def noted(config: Path, pid: int, **changed: Any) -> list[LiveSession]:
     note = {
         "pid": pid,
         "sessionId": IDENT,
-        "cwd": "/work/here",
+        "cwd": "/w/here",
         "startedAt": int(time.time() * 1000),
         "procStart": str(process.started),
         "kind": "interactive",
@@ -53,7 +53,7 @@ def noted(config: Path, pid: int, **changed: Any) -> list[LiveSession]:
 
 def test_a_note_is_a_session(tmp_path: Path, child: int) -> None:
     (found,) = noted(tmp_path, child)
-    assert (found.id, found.pid, found.directory) == (IDENT, child, Path("/work/here"))
+    assert (found.id, found.pid, found.directory) == (IDENT, child, Path("/w/here"))
     assert (found.activity, found.waiting_for) == (Activity.WAITING, "permission prompt")
     assert (found.kind, found.version, found.changed) == ("interactive", "2.1.330", 1.5)
     process = entry(child)

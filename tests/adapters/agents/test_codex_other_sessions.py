@@ -31,7 +31,7 @@ def record(config: Path, ident: str = IDENT) -> Path:
 
 
 def begin(
-    config: Path, ident: str = IDENT, *, cwd: object = "/work/here", thread: str = "user"
+    config: Path, ident: str = IDENT, *, cwd: object = "/w/here", thread: str = "user"
 ) -> Path:
     """Write the first line of a transcript."""
     path = record(config, ident)
@@ -98,7 +98,7 @@ def test_an_open_session_is_found(tmp_path: Path, open_sessions: Open) -> None:
     assert process is not None
     assert (session.id, session.runtime, session.version) == (IDENT, "codex", "0.169.0")
     assert (session.pid, session.started) == (child.pid, process.started)
-    assert (session.directory, session.activity) == (Path("/work/here"), Activity.UNKNOWN)
+    assert (session.directory, session.activity) == (Path("/w/here"), Activity.UNKNOWN)
     sessions = CodexSessions({"CODEX_HOME": str(tmp_path)})
     assert sessions.transcript(session) == path
     assert sessions.by_hand(session) == ("codex", "resume", IDENT)

@@ -35,7 +35,7 @@ def home(tmp_path: Path) -> Path:
 
 
 def report(
-    home: Path, event: str, *, directory: str = "/work/here", shell: str = "", **variables: str
+    home: Path, event: str, *, directory: str = "/w/here", shell: str = "", **variables: str
 ) -> None:
     """Run the hook of an event as Gemini does; this process takes the part of Gemini."""
     script = str(home / "with space" / "report.sh")
@@ -70,7 +70,7 @@ def test_a_session_is_known_from_its_start_to_its_end(home: Path, shell: str) ->
     assert process is not None
     assert (session.id, session.runtime, session.kind) == (IDENT, "gemini", "interactive")
     assert (session.pid, session.started) == (process.pid, process.started)
-    assert (session.directory, session.activity) == (Path("/work/here"), Activity.IDLE)
+    assert (session.directory, session.activity) == (Path("/w/here"), Activity.IDLE)
     report(home, "BeforeAgent", shell=shell, GEMINI_SESSION_ID=IDENT.replace("0b", "0c"))
     (session,) = found(home)
     assert (session.id, session.activity) == (IDENT.replace("0b", "0c"), Activity.UNKNOWN)
@@ -96,7 +96,7 @@ def test_the_notes_of_processes_that_ended_do_not_count_and_are_removed(home: Pa
     assert seen is not None
     started = str(seen.started) if USES_LINUX else ""
     note = folder / str(child.pid)
-    note.write_text(f"{IDENT}\nAfterAgent\n{started}\n/work/here\n")
+    note.write_text(f"{IDENT}\nAfterAgent\n{started}\n/w/here\n")
     assert [session.pid for session in found(home)] == [child.pid]
     child.communicate()
     assert found(home) == []
@@ -134,8 +134,8 @@ def test_a_note_that_is_none_has_no_session(home: Path, text: str) -> None:
 
 
 def test_a_directory_with_a_line_break_is_whole(home: Path) -> None:
-    report(home, "SessionStart", directory="/work/a\nb")
-    assert found(home)[0].directory == Path("/work/a\nb")
+    report(home, "SessionStart", directory="/w/a\nb")
+    assert found(home)[0].directory == Path("/w/a\nb")
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import sqlite3
 import subprocess
 import sys
@@ -46,7 +48,7 @@ def test_a_lock_is_said_and_moves_nothing(path: Path, monkeypatch: pytest.Monkey
         Store(path).open()
 
     assert "Another process has locked the file" in refused.value.detail
-    assert "Close the program" in refused.value.hint
+    assert refused.value.hint.endswith(f"fuser {path}")
     assert files(path) == ["cockpit.db"]
     with closing(Store(path).open()) as store:
         assert (store.agents(), store.put_aside) == ([AGENT], None)
@@ -91,3 +93,19 @@ def test_what_is_no_file_is_said_and_left_alone(path: Path, what: str) -> None:
 
     assert "Move what is at that path away" in refused.value.hint
     assert other.is_symlink() or other.is_dir()
+
+
+def test_nobody_is_told_to_move_a_database_that_they_may_not_read(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*_: object, **__: object) -> int:
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "open", refuse)
+        with pytest.raises(Failed, match="Cannot open") as refused:
+            Store(path).open()
+
+    assert refused.value.detail == "Permission denied."
+    assert "permissions" in refused.value.hint
+    assert "Move" not in refused.value.hint

@@ -17,7 +17,7 @@ from cockpit.supervisor.sessions.adoptable import start_command
     [("claude", ""), ("codex", "--runtime codex "), ("opencode", "--runtime opencode ")],
 )
 def test_the_command_names_the_cli_of_the_session(runtime: str, option: str) -> None:
-    session = LiveSession(SessionId("0b6e6c1e"), runtime, 7, 1, Path("/work/a b"), Activity.IDLE)
+    session = LiveSession(SessionId("0b6e6c1e"), runtime, 7, 1, Path("/w/a b"), Activity.IDLE)
     assert start_command(session) == (
-        f"cockpit start a-b --directory '/work/a b' {option}--resume 0b6e6c1e"
+        f"cockpit start a-b --directory '/w/a b' {option}--resume 0b6e6c1e"
     )
