@@ -25,8 +25,9 @@ REPORTED_WITHIN = 40.0
 """Additional seconds within which a CLI must report a prompt that has left the prompt box; a busy
 machine can be late. The sum of both times is less than the time that a client waits."""
 EMPTY_WITHIN = 2.0
-"""Seconds within which the prompt box must become empty. Gemini shows the previous prompt in the
-box for about a second while it reopens a session."""
+"""Seconds within which the prompt box must become empty: before a prompt is pasted, because Gemini
+shows the previous prompt in the box for about a second while it reopens a session; and before a
+prompt is refused, because a CLI that is about to accept it still shows it."""
 LOOK_AGAIN = 0.2
 """Seconds between two checks of the prompt box."""
 
@@ -66,12 +67,12 @@ class SendHandler:
         return Done(message=f"{agent.name} accepted the prompt", name=agent.name)
 
     async def _await_late(self, agent: Agent, accepted: Callable[[], bool]) -> None:
-        """Wait until a busy CLI accepts the prompt. Raises `Failed` if the CLI does not, and at
-        once if the prompt is still in the prompt box."""
-        empty = None
+        """Wait until a busy CLI accepts the prompt. Raises `Failed` if the CLI does not, and after
+        `EMPTY_WITHIN` if the prompt is still in the prompt box."""
+        left = True
         with suppress(PanesSilent, CockpitError):
-            empty = await self._composer(agent)
-        if empty is False:
+            left = await self._leaves_box(agent, accepted)
+        if not left:
             why = "The prompt was pasted and submitted, but is still in the prompt box."
         else:
             await _until(lambda: accepted() or not agent.alive, REPORTED_WITHIN)
@@ -124,16 +125,23 @@ class SendHandler:
         return accepted, idle
 
     async def _check_composer(self, agent: Agent) -> None:
+        if not await self._leaves_box(agent):
+            raise NotNow(
+                f"{agent.name}'s prompt box is not empty",
+                "The text in the box would be sent together with your prompt.",
+                f"Send or clear the text there: cockpit attach {agent.name}",
+            )
+
+    async def _leaves_box(self, agent: Agent, accepted: Callable[[], bool] = lambda: False) -> bool:
+        """Return whether the text in the prompt box goes, or is accepted, within `EMPTY_WITHIN`.
+        True for a pane without a prompt box."""
         clock = asyncio.get_running_loop().time
         deadline = clock() + EMPTY_WITHIN
-        while await self._composer(agent) is False:
+        while not accepted() and await self._composer(agent) is False:
             if clock() >= deadline:
-                raise NotNow(
-                    f"{agent.name}'s prompt box is not empty",
-                    "The text in the box would be sent together with your prompt.",
-                    f"Send or clear the text there: cockpit attach {agent.name}",
-                )
+                return False
             await asyncio.sleep(LOOK_AGAIN)
+        return True
 
     def _running(self, name: str) -> Agent:
         agent = self._fleet.agent(name)
