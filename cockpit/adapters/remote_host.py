@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 
 from cockpit.config.kernel import USES_LINUX
-from cockpit.core.errors import CockpitError, Failed, NoSupervisor, ProgramMissing
+from cockpit.core.errors import DIAL_UNREACHABLE, CockpitError, Failed, NoSupervisor, ProgramMissing
 from cockpit.core.ids import AgentName
 from cockpit.core.safetext import quoted, safe_line
 
@@ -41,6 +41,8 @@ STDERR_BYTES = 4096
 
 NO_SUPERVISOR = 4
 """Exit code of `dial-stdio` if no supervisor is running."""
+UNREACHABLE = "The supervisor is running but not answering"
+"""The message for `DIAL_UNREACHABLE` from a host whose stderr is lost."""
 WRONG_OPTION = 2
 """Exit code of `dial-stdio` for an unknown option."""
 NOT_FOUND = (126, 127)
@@ -130,13 +132,13 @@ class RemoteHost:
         `code` is the exit code of the process, None if it has not ended; `words` are its last lines
         on stderr; `received` is text that is not from a supervisor.
         """
+        if code == DIAL_UNREACHABLE:
+            return NoSupervisor(
+                f"{self.name}: {words[0].removeprefix('cockpit: ') if words else UNREACHABLE}",
+                "\n".join(words[1:2]),
+                f"To check it: {self.by_hand('doctor')}",
+            )
         if code == NO_SUPERVISOR:
-            if remote_message := _remote_unreachable(words):
-                return NoSupervisor(
-                    f"{self.name}: {remote_message}",
-                    "\n".join(words[1:2]),
-                    f"To check it: {self.by_hand('doctor')}",
-                )
             return NoSupervisor(
                 f"No supervisor is running on {self.name}",
                 "\n".join(words[1:2]),
@@ -255,12 +257,6 @@ def _unnamed_file() -> int:
         return os.memfd_create("words", os.MFD_CLOEXEC)
     with tempfile.TemporaryFile() as file:
         return os.dup(file.fileno())
-
-
-def _remote_unreachable(words: list[str]) -> str:
-    """Return the remote error about a running but unreachable supervisor; "" for other output."""
-    title = words[0].removeprefix("cockpit: ") if words else ""
-    return title if title.startswith(("A supervisor runs ", "A supervisor is running ")) else ""
 
 
 def _end_of(code: int) -> str:

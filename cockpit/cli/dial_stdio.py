@@ -12,9 +12,10 @@ import select
 import socket
 import sys
 
+from cockpit.cli.output import print_error
 from cockpit.cli.places import our_places
 from cockpit.client.raw_request import connect
-from cockpit.core.errors import CockpitError, Failed
+from cockpit.core.errors import DIAL_UNREACHABLE, CockpitError, Failed, Unreachable
 
 _BLOCK = 65536
 _CONNECT_SECONDS = 2.0
@@ -24,9 +25,14 @@ _CONNECT_SECONDS = 2.0
 def dial() -> int:
     """Copy in both directions until the supervisor closes the connection; return the exit code.
 
-    Raises `NoSupervisor`.
+    Raises `NoSupervisor` if no supervisor is running.
     """
-    with connect(our_places().socket) as channel:
+    try:
+        channel = connect(our_places().socket)
+    except Unreachable as error:
+        print_error(error)
+        return DIAL_UNREACHABLE
+    with channel:
         channel.settimeout(None)
         copy_both_ways(channel, sys.stdin.fileno(), sys.stdout.fileno())
     return 0
@@ -58,7 +64,8 @@ def dial_multiplexed() -> int:
                 )
         except CockpitError as error:
             lines = "\n".join(filter(None, (error.title, *error.detail.splitlines()[:1])))
-            pump.cut(stream, error.exit_code, lines)
+            code = DIAL_UNREACHABLE if isinstance(error, Unreachable) else error.exit_code
+            pump.cut(stream, code, lines)
         else:
             pump.join(stream, channel)
 

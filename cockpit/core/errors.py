@@ -96,6 +96,10 @@ class ProgramMissing(CockpitError):
     exit_code = 6
 
 
+DIAL_UNREACHABLE = 75
+"""Exit code of `cockpit dial-stdio` for `Unreachable`: the client on the other machine must tell a
+supervisor that is running from one that is not. All other commands exit with 4 for both."""
+
 BY_EXIT_CODE: dict[int, type[CockpitError]] = {
     kind.exit_code: kind
     for kind in (Failed, BadUsage, NoSuchAgent, NoSupervisor, NotNow, ProgramMissing)

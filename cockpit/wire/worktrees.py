@@ -15,9 +15,11 @@ class Obstacle(Wire):
 
     why: str
     next: str
-    """The user's next step."""
+    """The user's next step, as a sentence; it may name a command."""
     salvageable: bool = False
     """True if this reason does not block a removal with `--salvage`, which saves the content."""
+    agent: str | None = None
+    """The agent that is running in the worktree, if this is the reason."""
 
 
 class WorktreeStatus(Wire):

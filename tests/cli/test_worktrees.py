@@ -68,7 +68,7 @@ def test_a_line_ends_with_the_size(more: dict[str, object], end: str) -> None:
 
 
 def test_what_stands_against_a_removal_follows() -> None:
-    obstacle = Obstacle(why="api works in it", next="cockpit stop api")
+    obstacle = Obstacle(why="api works in it", next="Stop it: cockpit stop api", agent="api")
     assert lines(tree(obstacles=[obstacle]), NOW)[1:] == ["    blocks removal: api works in it"]
     assert len(lines(tree(obstacles=[obstacle], made=False), NOW)) == 1
 

@@ -173,7 +173,11 @@ TREES = [
     WorktreeStatus(
         directory="/srv/shop/.worktrees/search", repository="/srv/shop", branch="agent/search",
         agent="search", state="handing_off", made=True, changed=2, untracked=1, alone=3, behind=4,
-        obstacles=[Obstacle(why="search works in it", next="cockpit stop search")],
+        obstacles=[
+            Obstacle(
+                why="search works in it", next="Stop it: cockpit stop search", agent="search"
+            )
+        ],
         size=2_140_000_000, size_partial=True,
     ),
     WorktreeStatus(directory="/srv/by-hand", repository="/srv/shop", made=False, missing=True),

@@ -154,7 +154,7 @@ class AgentWorktrees:
             yield Obstacle(
                 why="a submodule has commits that are not pushed and would be lost: "
                 + safe_line(module),
-                next=f"git --git-dir={module} push REMOTE COMMIT:refs/heads/BRANCH",
+                next=f"Push them: git --git-dir={module} push REMOTE COMMIT:refs/heads/BRANCH",
             )
         yield from _git_obstacles(tree)
         if not tree.missing:
@@ -173,7 +173,9 @@ class AgentWorktrees:
             stop = f"cockpit stop {agent.name}"
             if agent.in_use:
                 running_here |= {agent.process.pid} if agent.process else set()
-                yield Obstacle(why=f"{agent.name} is running in it", next=stop)
+                yield Obstacle(
+                    why=f"{agent.name} is running in it", next=f"Stop it: {stop}", agent=agent.name
+                )
             elif mine and agent.record.wanted and not _is_job_over(agent):
                 yield Obstacle(
                     why=f"the job of {agent.name} is not over", next=f"If it is over: {stop}"
@@ -292,7 +294,7 @@ class AgentWorktrees:
 
 def _unlisted(root: Path, error: CockpitError) -> WorktreeStatus:
     why = safe_line(error.detail or error.title, 200)
-    next_step = error.hint or f"git -C {shlex.quote(str(root))} worktree list"
+    next_step = error.hint or f"To see the reason: git -C {shlex.quote(str(root))} worktree list"
     return WorktreeStatus(
         directory=str(root),
         repository=str(root),
@@ -312,7 +314,7 @@ def _foreign_obstacles(tree: Tree) -> Iterator[Obstacle]:
     if tree.lock is not None:
         yield Obstacle(
             why=f"it is locked: {safe_line(tree.lock, 200) or 'no reason given'}",
-            next=f"git -C {tree.repository} worktree unlock {tree.directory}",
+            next=f"Unlock it: git -C {tree.repository} worktree unlock {tree.directory}",
         )
 
 
@@ -355,7 +357,8 @@ def _content_obstacles(tree: Tree, left_out: Collection[str]) -> Iterator[Obstac
     where = tree.directory
     if tree.busy:
         yield Obstacle(
-            why=f"a git operation is in progress: {tree.busy}", next=f"git -C {where} status"
+            why=f"a git operation is in progress: {tree.busy}",
+            next=f"Finish or abort it; see: git -C {where} status",
         )
     if tree.inner:
         names = ", ".join(safe_line(name, 80) for name in tree.inner[:5])
@@ -377,7 +380,7 @@ def _content_obstacles(tree: Tree, left_out: Collection[str]) -> Iterator[Obstac
         yield Obstacle(why=f"it has {files}", next=salvage, salvageable=True)
     if tree.alone is None or tree.alone:
         many = "commits" if tree.alone is None else counted(tree.alone, "commit")
-        push = f"git -C {where} push, or merge them, or save them with --salvage"
+        push = f"Push them: git -C {where} push, or merge them, or save them with --salvage"
         yield Obstacle(why=f"{many} not pushed or merged", next=push, salvageable=True)
     if ignored := [name for name in tree.ignored if name not in left_out]:
         names = ", ".join(safe_line(name, 80) for name in ignored[:6])

@@ -78,8 +78,7 @@ def refusal(tree: WorktreeStatus, salvage_key: str, *, salvage: bool) -> str | N
         return f"{what}. {salvage_key} saves this work in git, then removes the worktree."
     first, *more = [obstacle for obstacle in standing if not obstacle.salvageable]
     count = f" (and {len(more)} more)" if more else ""
-    run = "Run: " if first.next.startswith(("cockpit ", "git ")) else ""
-    return f"{first.why}{count}. {run}{first.next}"
+    return f"{first.why}{count}. {first.next}"
 
 
 def question(tree: WorktreeStatus) -> str:
@@ -144,8 +143,8 @@ def way_to_remove(tree: WorktreeStatus, width: int, keys: Keys, home: str) -> li
     parts = ["to remove it, first:"] if first else []
     for obstacle in first:
         parts += _obstacle(tree, obstacle, width, home)
-        if tree.agent and obstacle.next == f"cockpit stop {tree.agent}":
-            parts.append(f"  (or {keys.stop} on the row of {safe_line(tree.agent, 32)})")
+        if obstacle.agent:
+            parts.append(f"  (or {keys.stop} on the row of {safe_line(obstacle.agent, 32)})")
     if saved:
         then = "then " if first else ""
         parts.append(f"{then}{keys.save} saves the following in git, then removes the worktree:")

@@ -256,7 +256,7 @@ async def test_a_worktree_goes_when_the_job_is_over_and_the_pilot_says_so(cockpi
         assert row.worktree is not None
         tree = Path(row.worktree)
         git(tree, "add", ".")
-        assert "api is running in it\n  cockpit stop api" in await refusal(cockpit)
+        assert "api is running in it\n  Stop it: cockpit stop api" in await refusal(cockpit)
         await cockpit.ask(Stop(name="api"))
         (tree / "late").write_text("late\n")
         words = await refusal(cockpit)
@@ -301,7 +301,7 @@ async def test_processes_that_an_agent_started_are_part_of_the_agent(cockpit: Co
         written = Path(row.worktree) / "child"
         await until(lambda: written.exists() and written.read_text().strip())
         words = await refusal(cockpit, salvage=True)
-        assert "api is running in it\n  cockpit stop api" in words
+        assert "api is running in it\n  Stop it: cockpit stop api" in words
         assert f"process {written.read_text().strip()}" not in words
 
 

@@ -29,7 +29,7 @@ def tree(name: str, **more: object) -> WorktreeStatus:
 
 
 async def test_each_worktree_with_what_stands_against_removing_it(fly: Fly) -> None:
-    obstacle = Obstacle(why="web works in it\x1b[2J", next="cockpit stop web")
+    obstacle = Obstacle(why="web works in it\x1b[2J", next="Stop it: cockpit stop web", agent="web")
 
     client = scene()
     client.trees = [tree("api"), tree("web", changed=2, obstacles=[obstacle])]
@@ -40,7 +40,7 @@ async def test_each_worktree_with_what_stands_against_removing_it(fly: Fly) -> N
             "x removes it", "2 files changed",
         )  # fmt: skip
         await flight.press("j")
-        await flight.reads("to remove it, first:", "· web works in it → cockpit stop web")
+        await flight.reads("to remove it, first:", "· web works in it → Stop it: cockpit stop web")
         await flight.reads("(or x on the row of web)")
         client.trees = [tree("api")]
         await flight.press("r")
@@ -133,7 +133,7 @@ async def test_removing_takes_two_different_keys_and_tells_how_to_have_it_back(f
 
 
 async def test_why_one_cannot_be_removed_is_said_before_anything_is_asked(fly: Fly) -> None:
-    works = Obstacle(why="web works in it", next="cockpit stop web")
+    works = Obstacle(why="web works in it", next="Stop it: cockpit stop web", agent="web")
     files = Obstacle(why="it has 2 changed files, 0 untracked", next="Commit it", salvageable=True)
 
     client = scene()
@@ -155,7 +155,9 @@ async def test_why_one_cannot_be_removed_is_said_before_anything_is_asked(fly: F
         await flight.press("X")
         await flight.reads("Remove /r/.worktrees/api?", "2 files changed")
         await flight.press("n", "j", "X")
-        await flight.until(lambda: "web works in it. Run: cockpit stop web" in str(flight.toasts()))
+        await flight.until(
+            lambda: "web works in it. Stop it: cockpit stop web" in str(flight.toasts())
+        )
         await flight.press("j", "x")
         await flight.until(lambda: "cockpit has not made it" in str(flight.toasts()))
         assert flight.asked == []
