@@ -45,16 +45,14 @@ Examples:
   cockpit adopt 0b6e6c1e --document      write the document and print its path
 
 \b
-With --watch the session keeps running in its terminal. cockpit notifies you
-once when its context passes the act threshold of [defaults], and again only
-after a compaction or /clear. The watch survives a restart of the supervisor,
-and ends with the session's process.
+With --watch the session keeps running in its terminal. cockpit notifies you once when the session's
+context passes the act threshold of [defaults], and again only after a compaction or /clear. The
+watch survives a restart of the supervisor, and ends with the session's process.
 
 \b
-With --document a copy of the session writes the document, and cockpit saves it
-in the handoff folder of the session's directory. The copy cannot change files,
-runs no hooks and no MCP servers of the repository, and costs one request with
-the whole context. The session keeps running.
+With --document a copy of the session writes the document, and cockpit saves the document in the
+handoff folder of the session's directory. The copy cannot change files, runs no hooks and no MCP
+servers of the repository, and costs one request with the whole context. The session keeps running.
 
 \b
 The reopened session gets the environment and options that cockpit gives its agents, not those
@@ -65,7 +63,7 @@ of its old terminal."""
 @click.option(
     "--name",
     metavar="NAME",
-    help="Name of the agent; default: the name of the session's directory.",
+    help="Name of the agent; default: the name of the session's directory, with a number if taken.",
 )
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @click.option(

@@ -24,18 +24,28 @@ Examples:
   cockpit answer api --choice 1
   cockpit answer api --choice 3 --text "use make test"
   cockpit answer api --choice 1,3           check several checkboxes
-  cockpit answer api --choice 1 --dialog ID   only if the open dialog has this ID""",
+  cockpit answer api --choice 1 --dialog ID   only if the open dialog has this ID; for scripts""",
 )
 @with_common_options
 @click.argument("name", shell_complete=agent_names)
-@click.option("--choice", metavar="N", help="Number of the choice; for checkboxes: 1,3 or none.")
+@click.option(
+    "--choice",
+    metavar="N",
+    help="Number of the choice. For checkboxes: the numbers, such as 1,3, or the word none.",
+)
 @click.option("--text", default="", help="Text for a choice that takes text.")
-@click.option("--dialog", metavar="ID", help="Answer only if the open dialog has this ID.")
+@click.option(
+    "--dialog",
+    metavar="ID",
+    help="Answer only if the open dialog has this ID.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Without --choice: print the dialog as JSON.")
 def answer(name: str, choice: str | None, text: str, dialog: str | None, as_json: bool) -> int:
     """Show the permission dialog or question in an agent's pane, or answer it.
 
-    Without --choice, only shows the dialog. Works for Claude Code; for other CLIs: cockpit attach.
+    Without --choice, only shows the dialog, with its ID. --choice shows the dialog and asks you
+    first, which needs a terminal; with --dialog, answers at once. Works for Claude Code; for other
+    CLIs: cockpit attach.
     """
     from cockpit.cli.requests import ask, with_client
     from cockpit.core.ids import agent_name

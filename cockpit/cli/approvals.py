@@ -23,7 +23,7 @@ Examples:
 @click.option(
     "--sha256",
     metavar="HASH",
-    help="Approve only if the document has this SHA-256 (sha256sum FILE).",
+    help="Approve only the document under review that has this SHA-256 (sha256sum FILE).",
 )
 def approve(name: str, straight: bool, sha256: str | None) -> int:
     """Approve a handoff, or the document under review."""
@@ -39,12 +39,12 @@ def approve(name: str, straight: bool, sha256: str | None) -> int:
     epilog="""\b
 Examples:
   cockpit refuse api
-  cockpit refuse api --compact   don't ask again until the CLI has compacted"""
+  cockpit refuse api --compact   do not ask again until the CLI has compacted"""
 )
 @with_common_options
 @click.argument("name", shell_complete=agent_names)
 @click.option(
-    "--compact", is_flag=True, help="Let the CLI compact; don't ask again until it has compacted."
+    "--compact", is_flag=True, help="Let the CLI compact; do not ask again until it has compacted."
 )
 def refuse(name: str, compact: bool) -> int:
     """Refuse a handoff; the agent continues in its session.
@@ -60,7 +60,7 @@ def refuse(name: str, compact: bool) -> int:
 
 
 @click.command(
-    short_help="Ask again later: in 10 minutes, or at 10% more context.",
+    short_help="Ask again later: after a time, or when more of the context is used.",
     epilog="""\b
 Examples:
   cockpit snooze api        for 10 minutes
@@ -72,10 +72,11 @@ Examples:
 @click.argument("name", shell_complete=agent_names)
 @click.argument("duration", metavar="[FOR]", default="10m")
 def snooze(name: str, duration: str) -> int:
-    """Ask again later: after a time (10m), or once 10% more of the context is used.
+    """Ask again later.
 
-    With a percentage, cockpit asks again at the force threshold at the latest. A snoozed question
-    can still be approved or refused.
+    FOR is a time (default: 10m), a percentage such as 10% (ask when that much more of the context
+    is used), or now. With a percentage, cockpit asks again at the force threshold at the latest. A
+    snoozed question can still be approved or refused.
     """
     from cockpit.cli.requests import ask
     from cockpit.core.ids import agent_name

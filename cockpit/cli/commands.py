@@ -31,7 +31,7 @@ from cockpit.cli.lifecycle import down, restart, start, stop, up
 from cockpit.cli.mcp import mcp
 from cockpit.cli.move import move, move_step
 from cockpit.cli.offline import demo, facts, keys, redact, usage
-from cockpit.cli.options import common_options, hide_options, with_common_options
+from cockpit.cli.options import common_options, describe_options, with_common_options
 from cockpit.cli.output import run_guarded
 from cockpit.cli.put_away import forget, rename
 from cockpit.cli.run import run_file
@@ -83,8 +83,9 @@ In your repository:          cockpit init; cockpit start NAME; cockpit
 Check your setup:            cockpit doctor
 
 \b
-Exit codes: 0 done, 1 failed, 2 bad usage or bad config, 3 no such agent, 4 no supervisor,
-5 not possible now (with the reason), 6 a required program is missing.""",
+Exit codes: 0 done, 1 failed, 2 bad usage or bad config, 3 no such agent, session or
+document, 4 no supervisor, 5 not possible now (with the reason), 6 a required program is
+missing.""",
 )
 @with_common_options
 @click.option("--direct", is_flag=True, help="Run the screen in this terminal instead of in tmux.")
@@ -117,7 +118,7 @@ def cockpit(context: click.Context, direct: bool, in_home_window: bool) -> Any:
 
 for _command in COMMANDS:
     cockpit.add_command(_command)
-hide_options(cockpit)
+describe_options(cockpit)
 use_help_format(cockpit)
 
 

@@ -40,20 +40,29 @@ def config() -> None:
     """Check, show or trust configuration files."""
 
 
-@config.command()
+@config.command(
+    epilog="""\b
+Examples:
+  cockpit config check                       the configuration in use here
+  cockpit config check ../shop/cockpit.toml"""
+)
 @with_common_options
 @click.argument("file", required=False, type=_FILE)
 def check(file: Path | None) -> int:
     """Validate the config and show its thresholds.
 
-    With FILE, checks FILE instead of the project's cockpit.toml.
+    With FILE, checks FILE as if you trusted it, instead of the project's cockpit.toml.
     """
     from cockpit.cli.config import check as run
 
     return run(file or common_options().config)
 
 
-@config.command()
+@config.command(
+    epilog="""\b
+Example:
+  cockpit config show"""
+)
 @with_common_options
 def show() -> int:
     """Print every setting and where it is set.
@@ -65,7 +74,11 @@ def show() -> int:
     return run(common_options().config)
 
 
-@config.command()
+@config.command(
+    epilog="""\b
+Example:
+  cockpit config schema > cockpit.schema.json"""
+)
 @with_common_options
 def schema() -> int:
     """Print the JSON Schema of cockpit.toml.
@@ -77,7 +90,11 @@ def schema() -> int:
     return run()
 
 
-@config.command()
+@config.command(
+    epilog="""\b
+Example:
+  cockpit config trust cockpit.toml"""
+)
 @with_common_options
 @click.argument("file", type=_FILE)
 def trust(file: Path) -> int:

@@ -14,7 +14,7 @@ from cockpit.cli.options import with_common_options
 @click.command(
     epilog="""\b
 Examples:
-  cockpit attach api               F12 goes back to cockpit
+  cockpit attach api               F12 leaves the pane
   cockpit attach api --host gpu1   an agent on another machine; F12 detaches"""
 )
 @with_common_options
@@ -23,8 +23,8 @@ Examples:
 def attach(name: str, aside: bool) -> NoReturn:
     """Open an agent's pane.
 
-    The pane runs the agent's real CLI. Press F12 to go back to cockpit, or
-    your own key (pane.back in [keys]).
+    The pane runs the agent's real CLI. To leave the pane, press F12, or your own key (pane.back in
+    [keys]): this shows cockpit's screen, or detaches if no screen was opened.
     """
     from cockpit.cli.attach import attach as go
     from cockpit.cli.attach import attach_remote

@@ -23,7 +23,7 @@ Examples:
     metavar="ID",
     type=int,
     default=0,
-    help="Print the events after this id: at most 200, with --follow all.",
+    help="Print the events after this id: the first 200, or with --follow all of them.",
 )
 @click.option("--kinds", is_flag=True, help="List every kind of event, and exit.")
 def events(follow: bool, as_json: bool, after: int, kinds: bool) -> int:

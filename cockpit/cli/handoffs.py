@@ -11,7 +11,7 @@ from click.shell_completion import CompletionItem
 
 from cockpit.cli.agent_names import agent_names
 from cockpit.cli.options import common_options, with_common_options
-from cockpit.core.errors import BadUsage
+from cockpit.core.errors import BadUsage, NoSuchAgent
 from cockpit.core.safetext import safe_line
 from cockpit.core.tool_names import SUCCESSORS
 
@@ -113,10 +113,9 @@ Example:
 @with_common_options
 @click.argument("name", shell_complete=agent_names)
 def undo(name: str) -> int:
-    """Reopen the session that the last handoff ended.
+    """End the agent's session, and reopen the previous one.
 
-    First ends the current session, and cancels a handoff in progress. The ended session stays in
-    the history.
+    Cancels a handoff in progress. The ended session stays in the history.
     """
     from cockpit.cli.requests import ask
     from cockpit.core.ids import agent_name
@@ -141,7 +140,8 @@ Examples:
 @click.option(
     "--name",
     metavar="NAME",
-    help="Name of the new agent; default: the agent in the document, with a number if taken.",
+    help="Name of the new agent; default: the agent in the document, else `continued`; with a "
+    "number if taken.",
 )
 @click.option(
     "--directory",
@@ -185,7 +185,7 @@ def continue_(document: str, name: str | None, directory: Path | None, runtime: 
 def _document_path(document: str, *, here: bool) -> Path:
     """Return the file for a path or handoff id, or cockpit's copy if the file is missing.
 
-    Paths on another machine are not checked. Raises `BadUsage`.
+    Paths on another machine are not checked. Raises `NoSuchAgent`.
     """
     from cockpit.cli.requests import with_client
     from cockpit.cli.supervisor_process import ensure_supervisor
@@ -194,7 +194,7 @@ def _document_path(document: str, *, here: bool) -> Path:
     if path.exists() if here else Path(document).is_absolute():
         return path
     if not _ID.fullmatch(document):
-        raise BadUsage(f"No such file: {shown}", "", "List files and ids: cockpit history")
+        raise NoSuchAgent(f"No such file: {shown}", "", "List files and ids: cockpit history")
     if here:
         ensure_supervisor(common_options().config)
     chains = with_client(lambda client: client.history(None))
@@ -213,7 +213,7 @@ def _document_path(document: str, *, here: bool) -> Path:
         if len(matches) > 1
         else "No handoff has that id."
     )
-    raise BadUsage(
+    raise NoSuchAgent(
         f"No such document: {shown}",
         "Both the file and cockpit's copy of it are missing." if len(matches) == 1 else why,
         "List files and ids: cockpit history",

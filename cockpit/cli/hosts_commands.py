@@ -83,14 +83,14 @@ Examples:
   cockpit hosts check gpu1
   cockpit hosts check --json
 
-For a machine that is not configured, `cockpit hosts add` shows the same checks, and writes nothing
-if something is missing. To check the CLIs of a host's agents:
+For a machine that is not configured, `cockpit hosts add` shows the same checks, except the
+supervisor, and writes nothing if something is missing. To check the CLIs of a host's agents:
 
 \b
   cockpit doctor --host gpu1"""
 )
 @with_common_options
-@click.argument("names", metavar="[NAME]...", nargs=-1, shell_complete=host_names)
+@click.argument("names", metavar="[NAME...]", nargs=-1, shell_complete=host_names)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @_timeout(CHECK_TIMEOUT)
 def check(names: tuple[str, ...], as_json: bool, timeout: float) -> int:
@@ -133,7 +133,8 @@ CONNECT is any command that runs another command on the machine, with stdin and 
 default: `ssh NAME`. Options go before NAME; --install, --service and --yes can also be last.
 
 \b
-Exit codes: 2 invalid or existing name, 4 not reachable, 6 something is missing there.""",
+Exit codes: 2 invalid or existing name, 4 not reachable, or added but its supervisor did not start,
+6 a requirement is missing; others: cockpit --help""",
 )
 @with_common_options
 @click.option("--install", is_flag=True, help="Install or upgrade cockpit there, after asking.")
@@ -195,8 +196,8 @@ Examples:
 def install(name: str, yes: bool, timeout: float) -> int:
     """Install or upgrade cockpit on a host; agents keep running.
 
-    Sends the cockpit of this machine over the host's connection, and shows the commands that it
-    runs there: `uv tool install` if uv is there, else an environment in
+    Shows the commands and asks, then sends the cockpit of this machine over the host's connection
+    and runs them there: `uv tool install` if uv is there, else an environment in
     ~/.local/share/cockpit/venv. The host downloads the libraries from the package index, so it
     needs network access. Never installs as root. Then restarts the supervisor there, if one is
     running.

@@ -187,8 +187,8 @@ Examples:
     "--directory",
     metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Working directory of the agent; default for a new agent: the current directory. With "
-    "--host NAME, a new agent needs it.",
+    help="Working directory of the agent; default for a new agent: the current directory. "
+    "Required for a new agent with --host NAME.",
 )
 @click.option(
     "--runtime",
@@ -237,9 +237,9 @@ def start(
 ) -> int:
     """Start a configured agent, or a new one.
 
-    A new agent works in the current directory unless you pass --directory. Starts the supervisor if
-    needed. --resume SESSION continues the job of an earlier session. Everything after -- is
-    a program and its arguments, run as a plain command; --prompt becomes its last argument.
+    A new agent works in the current directory, unless you pass --directory, --worktree or --host
+    NAME. Starts this machine's supervisor if needed. Everything after -- is a program and its
+    arguments, run as a plain command; --prompt becomes its last argument.
 
     --host any chooses a machine that has the repository and the CLI: the machine with the fewest
     running agents per core, then the least load per core, then the most free memory.

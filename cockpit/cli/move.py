@@ -28,9 +28,10 @@ Examples:
 \b
 Both machines need the same version of cockpit, a running supervisor, and a clone of the same
 repository. The document, commits, and uncommitted files are moved: staged, unstaged and untracked.
-Ignored files, and files with secrets (.env, keys), stay and are listed. The old session ends when
-the new one has replied; until then, any failure leaves the job where it was. The old worktree stays
-until you remove it: cockpit worktrees remove NAME. If the command is interrupted, run it again."""
+Ignored files, and untracked files whose names suggest secrets (.env, keys), stay and are listed.
+The old session ends when the new one has replied; until then, any failure leaves the job where it
+was. The old worktree stays until you remove it: cockpit worktrees remove NAME. If the command is
+interrupted, run it again."""
 )
 @with_common_options
 @click.argument("name", shell_complete=agent_names)
@@ -40,7 +41,7 @@ until you remove it: cockpit worktrees remove NAME. If the command is interrupte
 @click.option(
     "--directory",
     metavar="DIR",
-    help="The repository on that machine; default: the same path as here.",
+    help="The repository on HOST; default: the same path as on the agent's machine.",
 )
 @click.option(
     "--branch", metavar="NAME", help="Name of the branch on that machine; default: the same name."
@@ -134,10 +135,10 @@ def move(
     hidden=True,
     epilog="""\b
 Example:
-  cockpit move-step     run by cockpit move on each of the two machines""",
+  cockpit move-step     run by cockpit move, and by cockpit start --host any""",
 )
 def move_step() -> int:
-    """Perform one step of a move; only for cockpit itself.
+    """Perform a step of a move or placement; internal.
 
     Reads the request from stdin, and prints the answer on stdout.
     """

@@ -17,11 +17,13 @@ _TRANSCRIPT = click.Path(path_type=Path)
 Examples:
   cockpit demo                    three agents, on the screen
   cockpit demo --headless         without a screen; exit 0 when all jobs are done
-  cockpit demo --runtime mixed    with Codex and Gemini CLI too, if they are installed
-  cockpit demo --pictures docs    save every screen as a picture, as in the README"""
+  cockpit demo --runtime mixed    Claude Code, Codex and Gemini CLI, if all are installed
+  cockpit demo --pictures docs    save the pictures of the screens, as in the README"""
 )
 @with_common_options
-@click.option("--agents", type=click.IntRange(1, 9), help="Number of agents; default: 3.")
+@click.option(
+    "--agents", metavar="N", type=click.IntRange(1, 9), help="Number of agents, 1 to 9; default: 3."
+)
 @click.option(
     "--headless", is_flag=True, help="Run without a screen: print events and approve handoffs."
 )
@@ -30,14 +32,14 @@ Examples:
     "--pictures",
     metavar="FOLDER",
     type=click.Path(path_type=Path, file_okay=False),
-    help="Run seven agents without showing a screen, and save each of cockpit's screens as an SVG.",
+    help="Run seven agents without showing a screen, and save pictures of the main screens as SVG.",
 )
 @click.option(
     "--runtime",
     type=click.Choice(["claude", "codex", "gemini", "mixed"]),
     default="claude",
     show_default=True,
-    help="The CLI that the agents run; mixed: several CLIs. Install Codex and Gemini CLI yourself.",
+    help="The CLI that the agents run; mixed: all three. Install Codex and Gemini CLI yourself.",
 )
 def demo(
     agents: int | None, headless: bool, keep: bool, pictures: Path | None, runtime: str
@@ -58,7 +60,7 @@ Example:
   cockpit usage ~/.claude/projects/*/*.jsonl --json"""
 )
 @with_common_options
-@click.argument("transcripts", nargs=-1, required=True, type=_TRANSCRIPT)
+@click.argument("transcripts", metavar="TRANSCRIPT...", nargs=-1, required=True, type=_TRANSCRIPT)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def usage(transcripts: tuple[Path, ...], as_json: bool) -> int:
     """Show each transcript's context use and token totals."""

@@ -28,10 +28,18 @@ HERE_ONLY = frozenset({
 WITHOUT_HOST = HERE_ONLY | {"completion", "redact", "run", "worktrees restore"}
 """Commands whose help does not list `--host`, because they refuse or ignore it."""
 WITHOUT_CONFIG = frozenset({
-    "api", "completion", "demo", "dial-stdio", "facts", "init", "mcp", "redact", "usage",
-    "worktrees restore",
+    "api", "completion", "config schema", "config trust", "demo", "dial-stdio", "facts", "init",
+    "mcp", "redact", "run", "usage", "worktrees restore",
 })  # fmt: skip
 """Commands whose help does not list `--config`. Only `facts --document` reads the file."""
+CONFIG_FOR_HOST = frozenset({
+    "approve", "answer", "attach", "done", "down", "events", "forget", "handoff", "history",
+    "refuse", "rename", "send", "service remove", "service status", "show", "snooze", "status",
+    "stop", "undo", "wait", "worktrees",
+})  # fmt: skip
+"""Commands that read the file of `--config` only to find a host."""
+RUNS_THERE = frozenset({"doctor", "down", "restart", "service", "setup", "up"})
+"""Commands that `--host` runs on the host; all others send a request to the supervisor there."""
 
 AnyCommand = TypeVar("AnyCommand", bound=Callable[..., Any])
 
@@ -83,30 +91,46 @@ def _complete_host(
 
 
 class _CommonOption(click.Option):
-    """One of the common options. `hidden_in`: the commands whose help does not list the option."""
+    """One of the common options.
 
-    def __init__(self, *arguments: Any, hidden_in: frozenset[str], **settings: Any) -> None:
+    `hidden_in`: the commands whose help does not list the option. `special_in`: the commands for
+    which the option means `special_help`.
+    """
+
+    def __init__(
+        self,
+        *arguments: Any,
+        hidden_in: frozenset[str],
+        special_in: frozenset[str],
+        special_help: str,
+        **settings: Any,
+    ) -> None:
         super().__init__(*arguments, **settings)
         self._hidden_in = hidden_in
+        self._special_in = special_in
+        self._special_help = special_help
 
-    def has_no_effect(self, path: str) -> bool:
-        """Return whether a command refuses or ignores the option.
+    def describe_for(self, path: str) -> None:
+        """Set the option's help for a command, or hide the option if the command refuses or
+        ignores it.
 
         `path` is the command as typed after `cockpit`, such as `worktrees restore`.
         """
-        names = path.split()
-        return bool(names and self._hidden_in & {names[0], " ".join(names)})
+        names = {path.split()[0], path}
+        self.hidden = bool(self._hidden_in & names)
+        if self._special_in & names:
+            self.help = self._special_help
 
 
-def hide_options(group: click.Group, path: str = "") -> None:
-    """Hide options without an effect on a command from the command's help and Tab completion."""
+def describe_options(group: click.Group, path: str = "") -> None:
+    """Adapt the help and Tab completion of the common options to each command."""
     for name, command in group.commands.items():
         own = f"{path} {name}".strip()
         for option in command.params:
             if isinstance(option, _CommonOption):
-                option.hidden = option.has_no_effect(own)
+                option.describe_for(own)
         if isinstance(command, click.Group):
-            hide_options(command, own)
+            describe_options(command, own)
 
 
 def options_of(context: click.Context) -> CommonOptions:
@@ -118,6 +142,8 @@ _config = click.option(
     "--config",
     cls=_CommonOption,
     hidden_in=WITHOUT_CONFIG,
+    special_in=CONFIG_FOR_HOST,
+    special_help="With --host: use and trust FILE instead of the project's cockpit.toml.",
     metavar="FILE",
     type=click.Path(exists=True, dir_okay=False, path_type=Path),
     callback=_keep_config,
@@ -128,6 +154,8 @@ _host = click.option(
     "--host",
     cls=_CommonOption,
     hidden_in=WITHOUT_HOST,
+    special_in=RUNS_THERE,
+    special_help="Run the command on host NAME (see [[hosts]] in ~/.config/cockpit/cockpit.toml).",
     metavar="NAME",
     callback=_keep_host,
     shell_complete=_complete_host,

@@ -29,12 +29,13 @@ Examples:
 
 The URL contains a token, new at each start. Anyone who has the URL can do everything that you
 can, such as type into your agents. A second token is only for the API, which is under /v1/ on the
-same port. Without --write the API is read-only. Ctrl-C stops only the server; agents, supervisor
+same port. Ctrl-C stops only the server; agents, supervisor
 and screen keep running."""
 )
 @with_common_options
 @click.option(
     "--port",
+    metavar="PORT",
     type=click.IntRange(0, 65535),
     default=8000,
     show_default=True,

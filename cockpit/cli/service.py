@@ -100,7 +100,7 @@ def install(dry_run: bool) -> int:
 @service.command(
     epilog="""\b
 Example:
-  cockpit service remove    a running supervisor keeps running; to stop it: cockpit down"""
+  cockpit service remove; cockpit down    also stop the running supervisor"""
 )
 @with_common_options
 def remove() -> int:

@@ -36,8 +36,9 @@ def setup(runtime: str, yes: bool, remove: bool) -> int:
     """Install cockpit's hooks in an agent's CLI, once per machine.
 
     gemini: links cockpit's extension with `gemini extensions link`. In sessions that you start
-    yourself, the extension records the session, so that cockpit can list the session. It also shows
-    a pending handoff. Agents also work without the extension; `cockpit doctor` lists the limits.
+    yourself, the extension records the session, so that cockpit can list the session. The
+    extension shows a pending handoff too. Agents work without it, with the limits that `cockpit
+    doctor` lists.
 
     claude: for sessions that you start yourself; agents need no setup. A hook in your Claude Code
     settings shows a pending handoff when you start `claude`, and how to continue the job.

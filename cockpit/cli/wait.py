@@ -36,14 +36,16 @@ Examples:
 An agent is done when it has printed its completion marker, or when you run
 `cockpit done`; a plain command, when it ends with exit code 0. If an agent needs you,
 wait prints the command that answers the agent. --for handoff waits for a handoff
-that ends after wait has begun: run wait before cockpit approve, or in the background.
+that completes after wait has started. To approve in the same shell, first run wait
+in the background.
 
 \b
-Exit codes: 0 all agents reached the state, 7 timed out, 8 an agent ended first;
+Exit codes: 0 all agents reached the state (with --any: one), 7 timed out,
+8 an agent ended first (with --any: all);
 others: cockpit --help""",
 )
 @with_common_options
-@click.argument("names", nargs=-1, required=True, shell_complete=agent_names)
+@click.argument("names", metavar="NAME...", nargs=-1, required=True, shell_complete=agent_names)
 @click.option(
     "--for",
     "goal",

@@ -24,9 +24,9 @@ Examples:
   cockpit worktrees remove api --salvage  even with work in it, which is saved in git
 
 \b
-cockpit creates a worktree when it starts an agent with strategy = "git_worktree" (or with
-`start --worktree`). The worktree stays across handoffs, until you remove it.
-If a removal is refused, the message lists each reason and what to do about it.""",
+cockpit creates a worktree when it starts an agent with worktree.strategy =
+"git_worktree" (or with `start --worktree`). The worktree stays across handoffs, until you remove
+it. If a removal is refused, the message lists each reason and what to do about it.""",
 )
 @with_common_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -101,7 +101,7 @@ restore them:
     "--leave-out",
     metavar="NAME",
     multiple=True,
-    help="Don't save this ignored file or folder, such as node_modules. Repeatable.",
+    help="Do not save this ignored file or folder, such as node_modules. Repeatable.",
 )
 def remove(tree: str, salvage: bool, salvage_only: bool, leave_out: tuple[str, ...]) -> int:
     """Remove a worktree that cockpit created; its branch stays.
@@ -146,18 +146,20 @@ To recreate the worktree on its branch:
   git -C ../again reset -q
 
 \b
-git restore, git checkout and git archive may change bytes if attributes convert line endings
-or encodings. The parents of commit REFERENCE hold the staged files, and the commits that were
-only in the worktree's reflog. To list them: git log --graph REFERENCE""",
+Use this command, not git restore, git checkout or git archive: those may change bytes if
+attributes convert line endings or encodings. The parents of commit REFERENCE hold the staged
+files, and the commits that were only in the worktree's reflog.
+To list them: git log --graph REFERENCE""",
 )
 @with_common_options
 @click.argument("reference")
 @click.argument("folder", type=click.Path(path_type=Path))
 @click.option(
     "--repository",
-    metavar="DIRECTORY",
+    metavar="DIR",
     type=click.Path(path_type=Path),
-    help="Repository of REFERENCE; default: FOLDER if a worktree, else the current directory.",
+    help="Repository of REFERENCE; default: FOLDER if it is a worktree, else the current "
+    "directory.",
 )
 def restore(reference: str, folder: Path, repository: Path | None) -> int:
     """Restore the files of a removed worktree into FOLDER, byte for byte.

@@ -33,9 +33,21 @@ def test_every_help_teaches_by_example(
 ) -> None:
     assert run([*words, "--help"]) == 0
 
-    said = capsys.readouterr().out
-    if words[0] != "config" or len(words) == 1:
-        assert f"cockpit {words[0]}" in said.split("Example")[1]
+    assert f"cockpit {' '.join(words)}" in capsys.readouterr().out.split("Example")[1]
+
+
+def test_the_common_options_say_what_they_mean_for_a_command(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    helps = {}
+    for name in ("status", "start", "doctor"):
+        assert run([name, "--help"]) == 0
+        helps[name] = " ".join(capsys.readouterr().out.split())
+
+    assert "With --host: use and trust FILE" in helps["status"]
+    assert "Use and trust FILE" in helps["start"]
+    assert "Use the supervisor on host NAME" in helps["start"]
+    assert "Run the command on host NAME" in helps["doctor"]
 
 
 def test_the_summary_of_a_command_fits_its_line() -> None:
@@ -288,6 +300,8 @@ def test_completion_knows_commands_and_agents(answering: Any, monkeypatch: Any) 
     assert completed("cockpit stop w", 2) == "plain,web\n"
     assert "--host" in completed("cockpit stop --h", 2)
     assert "--host" not in completed("cockpit init --h", 2)
+    assert "--config" not in completed("cockpit config trust --c", 3)
+    assert "--config" not in completed("cockpit run --c", 2)
     assert "--host" not in completed("cockpit worktrees restore --h", 3)
 
 

@@ -55,7 +55,7 @@ def test_the_id_of_a_handoff_will_do(answering: Any, papers: Path, named: str, f
 def test_what_names_no_document_is_said_with_where_to_look(
     answering: Any, papers: Path, named: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert run(["continue", named]) == 2
+    assert run(["continue", named]) == 3
     assert "cockpit history" in capsys.readouterr().err
     assert [path for path, _ in answering.asked if "continue" in path] == []
 

@@ -185,7 +185,7 @@ def test_start_needs_nothing_to_run_already(own_home: Path) -> None:
 @pytest.mark.long
 def test_continue_needs_nothing_to_run_already_but_a_document(own_home: Path) -> None:
     typo = cockpit("continue", "notes.md", "--name", "fresh")
-    assert (typo.returncode, "No such file" in typo.stderr) == (2, True)
+    assert (typo.returncode, "No such file" in typo.stderr) == (3, True)
     assert cockpit("status").returncode == 4
 
     (own_home / "notes.md").write_text("# Notes\n")

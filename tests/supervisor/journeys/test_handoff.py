@@ -95,6 +95,9 @@ async def test_prompt_mode_asks_before_and_after_the_document(cockpit: Cockpit) 
         assert "## Verified Facts" in draft
         assert not any("handoff" in text for text in cockpit.prompts(first))
 
+        early = hashlib.sha256(draft.encode()).hexdigest()
+        refused = await cockpit.refused(Approve(name="api", sha256=early))
+        assert refused.title == "No document of api is under review"
         await cockpit.ask(Approve(name="api", handoff=asked.handoff.id))
         review = await cockpit.until(asks("review"))
         assert review.handoff is not None

@@ -214,7 +214,7 @@ async def test_a_prompt_waits_until_a_text_leaves_the_prompt_box(
             await asyncio.sleep(0.02)
         cockpit.tmux("send-keys", "-N", "14", "-t", pane, "BSpace")
         assert "accepted the prompt" in (await sending).message
-        assert cockpit.prompts(row)[-1] == "Go on."
+        await cockpit.until(lambda row: cockpit.prompts(row)[-1] == "Go on.")
 
 
 async def test_a_start_without_a_file_reads_the_own_file_that_changed(cockpit: Cockpit) -> None:

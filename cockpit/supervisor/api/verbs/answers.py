@@ -52,7 +52,13 @@ class Answers:
         agent = self._agent_with_question(asked.name, asked.handoff)
         assert agent.handoff is not None
         first = isinstance(agent.handoff.state, Asked)
-        if asked.sha256 is not None and not first:
+        if asked.sha256 is not None:
+            if first:
+                raise NotNow(
+                    f"No document of {agent.name} is under review",
+                    "Nothing was approved: the document is written after you approve the handoff.",
+                    f"To approve the handoff: cockpit approve {agent.name}",
+                )
             await self._same_document(agent, asked.sha256)
         self._note_answer(agent, asked.by)
         await self._engine.approve(agent, asked.sha256, straight=asked.straight)
