@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from cockpit.core.errors import ProgramMissing
+from cockpit.core.safetext import safe_line
 
 PROBE_SECONDS = 60.0
 """Time limit of the probe, in seconds. A cold start reads several hundred megabytes; with 15 other
@@ -55,9 +56,18 @@ def _run_version(path: Path, environment: Mapping[str, str], install: str) -> st
         ) from None
     version = _VERSION.search(answer.stdout.decode("utf-8", "replace"))
     if answer.returncode != 0 or version is None:
-        detail = f"--version exited with code {answer.returncode}."
-        raise _broken(path, detail, install)
+        raise _broken(path, _unusable(answer), install)
     return version.group()
+
+
+def _unusable(answer: subprocess.CompletedProcess[bytes]) -> str:
+    """Return what is wrong with an answer to `--version`: the exit code, and the last line."""
+    output = (answer.stderr.strip() or answer.stdout.strip()).decode("utf-8", "replace")
+    last = safe_line(output.rpartition("\n")[2], 200)
+    what = f"--version exited with code {answer.returncode}"
+    if answer.returncode == 0:
+        what = "--version printed no version"
+    return f"{what}: {last}" if last else f"{what}."
 
 
 def _broken(path: Path, detail: str, install: str) -> ProgramMissing:

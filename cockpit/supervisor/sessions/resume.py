@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 
 from cockpit.core.errors import CockpitError, Failed, Hindered, NotNow
 from cockpit.core.events import Plain
@@ -27,6 +28,8 @@ from cockpit.wire.verbs import Done, Resume, Start
 
 AT_ONCE = 4
 """Maximum agents that are reopened at the same time. Each starts a CLI."""
+CHECK_SECONDS = 5.0
+"""Maximum time to read the CLI's files of one session."""
 
 
 class Resumer:
@@ -63,7 +66,11 @@ class Resumer:
             message = f"Nothing to reopen: {who} interrupted by a reboot or a tmux exit"
             return Done(message=message)
         if asked.dry_run:
-            lines = [_line(agent, self.why_not(agent), "can be reopened") for agent in agents]
+            refusals = await asyncio.gather(*(self._why_not(agent) for agent in agents))
+            lines = [
+                _line(agent, refusal, "can be reopened")
+                for agent, refusal in zip(agents, refusals, strict=True)
+            ]
             message = f"{counted(len(agents), 'agent')} interrupted by a reboot or a tmux exit"
             return Done(message=message, text="\n".join(lines))
         refusals = await self._reopen_all(agents, asked.prompt)
@@ -88,13 +95,15 @@ class Resumer:
         """Return the agents that were interrupted and not started since, in the fleet's order."""
         return [agent for agent in self._fleet if reopen_hint(agent) is not None]
 
-    def why_not(self, agent: Agent) -> CockpitError | None:
+    async def _why_not(self, agent: Agent) -> CockpitError | None:
         """Return why the agent's session cannot be reopened; None if no reason is known."""
         if agent.session is None:
             return None
         order = self._sessions.orders.of(agent, replace(agent.session), None, resume=True)
+        # It reads the CLI's files, which may be on a file system that does not answer.
+        check = partial(agent.runtime.resumable, order)
         try:
-            agent.runtime.resumable(order)
+            await self._dependencies.slow.ask(("resumable", agent.name), check, CHECK_SECONDS)
         except CockpitError as refused:
             return refused
         return None
@@ -117,7 +126,11 @@ class Resumer:
                 refuse_if_alive(agent)
                 refuse_if_handing_off(agent)
                 if reopen_hint(agent) is None:
-                    return None  # the agent was reopened or stopped in the meantime
+                    return NotNow(
+                        f"{agent.name} was reopened or stopped in the meantime",
+                        "",
+                        f"See: cockpit status {agent.name}",
+                    )
                 asked = Start(name=agent.name, prompt=prompt, resume=LAST)
                 again = self._starter.agent_for(agent.name, asked)
                 await self._starter.start(again, prompt, resume=LAST)

@@ -75,13 +75,15 @@ def _of_dialog(
         return None
     press = _press(agent, selected)
     key = _key("approve", keys)
-    if agent.needs.answerable is False:
-        does = "has a question" if agent.needs.kind == "question" else "asks to run a command"
-        text = f"{does}: {press} {_key('attach', keys)} to answer it in its pane."
-    elif agent.needs.kind == "permission":
-        text = f"asks to run a command: {press} {key} to read it and answer here, not in its pane."
+    if agent.needs.kind == "question":
+        does = "has a question"
     else:
-        text = f"has a question: {press} {key} to answer it here, not in its pane."
+        to_use = f" to use {safe_line(agent.needs.tool, 40)}" if agent.needs.tool else ""
+        does = f"asks for permission{to_use}"
+    if agent.needs.answerable is False:
+        text = f"{does}: {press} {_key('attach', keys)} to answer it in its pane."
+    else:
+        text = f"{does}: {press} {key} to read it and answer here, not in its pane."
     about = agent.needs.command or agent.needs.detail
     step_id = f"{agent.needs.kind} {agent.name} {about}"
     return 0, Step(step_id, f"{safe_line(agent.name, LONGEST_NAME)} {text}")

@@ -43,12 +43,21 @@ def test_a_named_one_is_the_only_one(tmp_path: Path) -> None:
         find_program({}, path=tmp_path / "none")
 
 
-@pytest.mark.parametrize("script", ["exit 3", "echo hello", "echo 1.2.3; exit 1", "kill -9 $$"])
-def test_one_that_does_not_answer_is_a_failure(tmp_path: Path, script: str) -> None:
+@pytest.mark.parametrize(
+    ("script", "why"),
+    [
+        ("exit 3", "exited with code 3."),
+        ("echo hello", "printed no version: hello"),
+        ("echo 1.2.3; printf 'no\tGPU' >&2; exit 1", "exited with code 1: no GPU"),
+        ("kill -9 $$", "exited with code -9."),
+    ],
+)
+def test_one_that_does_not_answer_is_a_failure(tmp_path: Path, script: str, why: str) -> None:
     """Not a reason to run another one than the user's."""
     own = program(tmp_path / "bin" / "claude", script)
-    with pytest.raises(ProgramMissing, match="does not work"):
+    with pytest.raises(ProgramMissing, match="does not work") as refused:
         find_program({"PATH": f"{own.parent}:/usr/bin:/bin"})
+    assert refused.value.detail == f"--version {why}"
 
 
 def test_links_that_go_round_in_circles_are_said_to_be_missing(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import threading
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,8 @@ from cockpit.wire.verbs import Handoff, Resume, Start, Stop, Undo
 
 if TYPE_CHECKING:
     from cockpit.config.paths import Places
+    from cockpit.ports.runtimes import SessionOrder
+    from cockpit.supervisor.agents.agent import Agent
     from tests.supervisor.conftest import Cockpit
 
 pytestmark = pytest.mark.tmux
@@ -79,8 +82,21 @@ async def test_a_session_of_another_agent_is_not_taken_out_of_its_job(cockpit: C
         assert [each.id for each in chain.sessions] == [row.session_id]
 
 
+def reading_threads(agent: Agent, monkeypatch: pytest.MonkeyPatch) -> list[threading.Thread]:
+    """Return a list that gets the thread of each check whether the session can be reopened."""
+    runtime, threads = agent.runtime, list[threading.Thread]()
+    check = runtime.resumable
+
+    def noted(order: SessionOrder) -> None:
+        threads.append(threading.current_thread())
+        check(order)
+
+    monkeypatch.setattr(runtime, "resumable", noted)
+    return threads
+
+
 async def test_everybody_who_ran_is_reopened_after_a_restart_and_the_rest_says_why(
-    cockpit: Cockpit,
+    cockpit: Cockpit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tables = [
         cockpit.agent("one", "observe", **LONG),
@@ -97,9 +113,10 @@ async def test_everybody_who_ran_is_reopened_after_a_restart_and_the_rest_says_w
     end_machine(cockpit)
     Path(before["lost"].transcript or "").unlink()
     cockpit.world = restarted
-    async with cockpit.flying():
+    async with cockpit.flying() as supervisor:
         row = await cockpit.until(lambda row: row.needs is not None, "one")
         assert row.needs is not None
+        readers = reading_threads(supervisor.fleet.agent("one"), monkeypatch)
         assert (row.state, row.needs.kind) == ("needs_you", "resume")
         assert "interrupted by a reboot" in row.needs.detail
         assert (await cockpit.row("stopped")).state == "stopped"
@@ -108,6 +125,8 @@ async def test_everybody_who_ran_is_reopened_after_a_restart_and_the_rest_says_w
         assert [line.split()[0] for line in told.text.splitlines()] == ["one", "two", "lost"]
         assert "no session" in told.text.splitlines()[2].lower()
         assert (await cockpit.row("one")).pid is None
+        assert readers
+        assert threading.main_thread() not in readers
 
         done = await cockpit.ask(Resume())
         assert "2" in done.message
@@ -123,6 +142,10 @@ async def test_everybody_who_ran_is_reopened_after_a_restart_and_the_rest_says_w
         # A second time there is nobody left but the one that cannot come back.
         again = await cockpit.ask(Resume())
         assert (again.text or "").startswith("lost")
+        (late,) = await supervisor.resumer._reopen_all([supervisor.fleet.agent("one")], None)
+        assert "already running" in str(late)
+        (late,) = await supervisor.resumer._reopen_all([supervisor.fleet.agent("stopped")], None)
+        assert "was reopened or stopped in the meantime" in str(late)
         assert (await cockpit.row("one")).pid == pid
 
 

@@ -45,12 +45,14 @@ def test_a_question_names_the_percentage_the_key_and_what_comes_first() -> None:
 
 def asking(kind: NeedKind, about: str) -> AgentStatus:
     command = about if kind == "permission" else None
-    return agent("weeks", "needs_you", needs=Needs(kind=kind, detail=about, command=command))
+    tool = "Bash" if kind == "permission" else None
+    needs = Needs(kind=kind, detail=about, tool=tool, command=command)
+    return agent("weeks", "needs_you", needs=needs)
 
 
 @pytest.mark.parametrize(
     ("kind", "does"),
-    [("permission", "asks to run a command"), ("question", "has a question")],
+    [("permission", "asks for permission to use Bash"), ("question", "has a question")],
 )
 def test_a_dialog_that_cockpit_does_not_recognise_is_answered_in_the_pane(
     kind: NeedKind, does: str
@@ -65,7 +67,9 @@ def test_a_dialog_that_cockpit_does_not_recognise_is_answered_in_the_pane(
 def test_a_dialog_is_answered_with_the_same_key_and_not_in_the_pane() -> None:
     permission, question = asking("permission", "python3 -c 1"), asking("question", "Where?")
     text = said(permission, selected="weeks")
-    assert text.startswith("weeks asks to run a command: press a to read it and answer here")
+    assert text.startswith(
+        "weeks asks for permission to use Bash: press a to read it and answer here"
+    )
     assert "weeks has a question: select weeks, then press a" in said(question)
     assert "press x" in said(question, selected="weeks", approve="x")
     shown = step([permission], None, {})

@@ -595,7 +595,7 @@ async def test_the_demos_guide_is_one_line_that_escape_hides(fly: Fly) -> None:
         await flight.reads("api has written its document: press d to read it", "Esc hides this")
         await flight.press("escape")
         await flight.until(lambda: "api has written" not in flight.text(), "the next step")
-        await flight.reads("mailer asks to run a command: select mailer, then press a")
+        await flight.reads("mailer asks for permission to use Bash: select mailer, then press a")
         await flight.press("escape")
         await flight.reads("search is writing a document")
     async with fly(scene(), size=(140, 30), selected="api") as flight:
