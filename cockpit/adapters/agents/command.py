@@ -53,7 +53,7 @@ CAPABILITIES = Capabilities(
 
 
 class Command(RuntimeDefaults):
-    """Runs an order's `command`, without a transcript, token counts or requests."""
+    """Runs the command of a session's order; reads no transcript, and sends no requests."""
 
     name: str = "command"
     capabilities: Capabilities = CAPABILITIES
@@ -68,9 +68,9 @@ class Command(RuntimeDefaults):
         return Program(Path(SHELL), version="")
 
     def launch(self, order: SessionOrder, program: Program) -> Launch:
-        """Return the order's argument vector with the prompt as the last argument.
+        """Return how to launch the order's command, with the prompt as the last argument.
 
-        If the vector contains `{prompt_file}`, the prompt is written to a file instead, and the
+        If an argument contains `{prompt_file}`, the prompt is written to a file instead, and the
         placeholder is replaced with the path; without a prompt the file is empty. Raises `BadUsage`
         without a command, and `ProgramMissing` if the command's first word is not a program.
         """
@@ -136,7 +136,7 @@ class Command(RuntimeDefaults):
     ) -> Aside:
         raise NotNow(
             f"{order.agent} cannot write a document",
-            f'The runtime "{self.name}" has no session to copy.',
+            f'cockpit cannot copy a session of the runtime "{self.name}".',
         )
 
     def withdraw_ask(self, agent: AgentName) -> bool:
@@ -171,10 +171,10 @@ class Command(RuntimeDefaults):
 def resolved_program(
     owner: str, word: str, directory: Path | None, environment: Mapping[str, str]
 ) -> str:
-    """Return the path of program `word`: on PATH, or below `directory` if the word has a slash.
+    """Return the path of the program that a pane would run for `word`.
 
-    The pane would run the same program. Raises `ProgramMissing`; the message begins with `owner`,
-    the name of an agent or a runtime.
+    Looks on PATH; a word with a slash is a path, relative to `directory` if that is set. Raises
+    `ProgramMissing`; the message begins with `owner`, the name of an agent or a runtime.
     """
     local = directory / word if "/" in word and directory is not None else None
     path = shutil.which(str(local) if local else word, path=environment.get("PATH"))

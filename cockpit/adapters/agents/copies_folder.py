@@ -13,7 +13,7 @@ from cockpit.core.errors import Failed
 
 FOLDER = "copies"
 """The folder for copies of sessions, below the state folder. Always the same folder, because Gemini
-saves a record of each directory."""
+keeps an entry for every directory that it runs in."""
 
 
 def copies_folder(state: Path) -> Path:

@@ -1,4 +1,4 @@
-"""Recognise the dialogs of a CLI that come before a session, such as trust and login.
+"""Recognise the dialogs that a CLI shows before a session, such as trust and login.
 
 No hook runs before these dialogs, so cockpit reads the screen. cockpit answers none of
 these dialogs.
@@ -13,13 +13,13 @@ from cockpit.core.safetext import safe_line
 from cockpit.ports.panes import Screen
 
 FirstDialogs = Sequence[tuple[re.Pattern[str], str]]
-"""Pairs: a pattern for the screen, and the dialog in words. The first match is used."""
+"""Pairs of a pattern for the screen and a description of the dialog; the first match is used."""
 _SGR = re.compile(r"\x1b\[[0-9;:]*m")
 _LONGEST = 400
 
 
 def dialog_on(screen: Screen, dialogs: FirstDialogs) -> str | None:
-    """Return the dialog's question and the next step; None if no dialog is recognised."""
+    """Return the dialog's description and the next step; None if no dialog is recognised."""
     text = "\n".join(safe_line(_SGR.sub("", line), _LONGEST) for line in screen.lines)
     for pattern, description in dialogs:
         if pattern.search(text):

@@ -1,7 +1,7 @@
-"""Build the responses that a Claude Code hook may print.
+"""Build hook responses in Claude Code's format, which other CLIs accept too.
 
 The supervisor decides when a hook prints a response. Text for the model is at most 10,000
-characters: the CLI writes a longer text to a file, and the model gets only the beginning.
+characters: Claude Code writes a longer text to a file, and the model gets only the beginning.
 """
 
 from __future__ import annotations

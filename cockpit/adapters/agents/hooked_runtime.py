@@ -54,7 +54,7 @@ class HookedRuntime(RuntimeDefaults):
         return self.responses.withdraw_ask(agent)
 
     def permit_writing(self, agent: AgentName, path: Path) -> bool:
-        """Make the CLI's hooks allow writing this file without a dialog. Returns True."""
+        """Make cockpit's hooks allow writing this file without a dialog. Returns True."""
         self.responses.permit(agent, str(path))
         return True
 
@@ -62,9 +62,9 @@ class HookedRuntime(RuntimeDefaults):
         self.responses.forbid(agent)
 
     def hold_compaction(self, agent: AgentName) -> bool:
-        """Make the hook before a compaction wait for `release_compaction` while this process runs.
+        """Make the hook before the next compaction wait for `release_compaction`. Returns True.
 
-        Returns True.
+        The hook waits for at most eight seconds, and only while this process runs.
         """
         self.responses.hold_compaction(agent, os.getpid())
         return True
@@ -78,6 +78,7 @@ def refuse_reserved(
 ) -> None:
     """Raise `BadUsage`, with the reason, for an argument in `reserved` or `commands`.
 
+    `reserved` are the reasons, by option; an argument `OPTION=VALUE` counts as the option.
     `commands` are the CLI's subcommands, which start something other than a session.
     """
     for argument in arguments:

@@ -24,7 +24,8 @@ def own_command(*arguments: str) -> list[str]:
     """Return the command that runs this installation's `cockpit` with these arguments.
 
     `-P` excludes the working directory from the import path: a repository may contain a folder with
-    the name of a module. `-E` ignores Python's variables, which a repository may set for a server.
+    the name of a module. `-E` ignores Python's environment variables: a repository may set them for
+    an MCP server.
     """
     return [sys.executable, "-E", "-P", "-m", "cockpit", *arguments]
 

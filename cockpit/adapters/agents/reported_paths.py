@@ -9,7 +9,7 @@ LONGEST_PATH = 4096
 
 def is_absolute(text: str) -> bool:
     """Return whether the text can be the absolute path of a file."""
-    # When the file was read, half of a surrogate pair became U+FFFD.
+    # When cockpit read the file, a lone surrogate became U+FFFD.
     if not text.startswith("/") or {"\0", "\ufffd"} & {*text} or len(text) > LONGEST_PATH:
         return False
     try:

@@ -44,13 +44,13 @@ def check_resumable(
     find: Callable[[], Path | None],
     transcripts: Path,
     directory_of: Callable[[Path], str | None],
-    nameless: str = "The transcript names no directory.",
+    nameless: str = "The transcript contains no directory.",
 ) -> Path:
     """Return the path of the transcript of a session that can be resumed in `directory`.
 
-    `find` returns the transcript in the folder `transcripts`, and `directory_of` the session's
-    directory. `nameless` is the reason given if `directory_of` returns None. Raises `BadUsage` if
-    there is no such session, or if it belongs to another directory.
+    `find` returns the transcript in the folder `transcripts`, or None, and `directory_of` the
+    session's directory. `nameless` is the reason given if `directory_of` returns None. Raises
+    `BadUsage` if there is no such session, or if the session belongs to another directory.
     """
     check_session_id(session_id)
     path = find()

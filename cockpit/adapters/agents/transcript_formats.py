@@ -28,7 +28,7 @@ _CODEX = re.compile(
     rb'\s*\{"timestamp":"[^"]{1,40}",(?:"ordinal":\d+,)?"type":"(?:%s)"'
     % "|".join(_CODEX_KINDS).encode()
 )
-"""Any record of the format can be the first line, because a copy can begin later."""
+"""Matches any record of Codex, because a copied transcript can lack the first records."""
 _GEMINI = re.compile(rb'\s*\{"sessionId":"[^"]{1,64}","projectHash":"')
 _GEMINI_KINDS = frozenset({"user", "gemini", "info", "error", "warning"})
 _NEW_CODEX = re.compile(rb'"ordinal": ?\d|"item_completed"|"token_usage_record"')
@@ -52,7 +52,7 @@ _CLAUDE_IDS = ("sessionId", "uuid", "leafUuid", "messageId")
 _LOOK_BYTES = 400
 _MOST_BYTES = 1024 * 1024
 _MOST_LINES = 100
-"""Maximum lines that are read, of at most `_MOST_BYTES`, if the first bytes are not recognised."""
+"""Maximum lines that are searched for a record, within the first `_MOST_BYTES` of the file."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +68,8 @@ class TranscriptFormat:
     recognised: bool = True
     """Whether a record of this CLI was recognised; also True for an empty file."""
     cli: str | None = None
-    """Name of the runtime whose CLI wrote the file; None for a user's own program, and if no line
-    was recognised."""
+    """Name of the runtime whose CLI wrote the file; `claude` for an empty file, None for a file of
+    a user's own program and for a file that was not recognised."""
     lines: Callable[[Path], Iterable[bytes]] | None = None
     """Returns the lines of a file that is one JSON object; None for a file that has lines."""
     session_of: Callable[[bytes], Identified | None] | None = None
@@ -80,7 +80,8 @@ class TranscriptFormat:
 def session_named_in(path: Path, form: TranscriptFormat) -> Identified | None:
     """Return the session's data in the beginning of a transcript, if possible with a directory.
 
-    None if no line has a session id, or if the form has no `session_of`. Raises `OSError`.
+    None if no line has a session id, if the file was not recognised, or if the format has no
+    `session_of`. Raises `OSError`.
     """
     if form.session_of is None or not form.recognised:
         return None
@@ -97,7 +98,7 @@ def session_named_in(path: Path, form: TranscriptFormat) -> Identified | None:
 def older_form(path: Path) -> str | None:
     """Return the name of the older CLI that wrote a transcript, and the oldest supported version.
 
-    None if no older CLI wrote it. To be called if no event was read. Raises `OSError`.
+    None if no older CLI wrote it. Call this only if no event was read. Raises `OSError`.
     """
     beginning = read_file(path, _MOST_BYTES, cut=True, any_owner=True)
     cli = _by_first_bytes(beginning[:_LOOK_BYTES]) or _by_records(beginning)
@@ -129,7 +130,7 @@ def format_of(path: Path) -> TranscriptFormat:
 
 
 def _by_first_bytes(beginning: bytes) -> _Cli | None:
-    """Return the CLI that writes records exactly in this form; None if there is none."""
+    """Return the CLI whose exact spacing and order of keys the file has; None if there is none."""
     for cli, form in (
         (_Cli.CLAUDE, _CLAUDE),
         (_Cli.GEMINI, _GEMINI),
