@@ -1,4 +1,4 @@
-"""The dialogs of Codex that come before a session: trust, login, hooks.
+"""The dialogs that Codex shows before a session, such as trust, login and hooks.
 
 The texts are those of 0.169.0.
 """
@@ -23,5 +23,5 @@ _DIALOGS: FirstDialogs = (
 
 
 def first_dialog(screen: Screen) -> str | None:
-    """Return the first-run dialog on the screen, in words; None if there is none."""
+    """Return the startup dialog's description and the next step; None if none is open."""
     return dialog_on(screen, _DIALOGS)

@@ -1,4 +1,4 @@
-"""Parse Codex's hooks into hook events of a session.
+"""Convert the reports of Codex's hooks to hook events.
 
 As of 0.169.0, the reports have Claude Code's format. Hooks of a subagent have an `agent_id`. No
 hook reports an API error or a dialog before the session; see `record` and `first_dialogs`.
@@ -32,7 +32,7 @@ from cockpit.ports.runtimes import Signal
 Payload = Mapping[str, Any]
 
 LONGEST_COMMAND = 8000
-"""Maximum characters kept of a tool's input."""
+"""Maximum characters of `DialogOpened.command`."""
 _OF_SUBAGENTS = {"SubagentStart", "SubagentStop", "PermissionRequest"}
 
 

@@ -1,9 +1,10 @@
-"""Build the argument that adds cockpit's hooks to Codex for one run, each with its trust hash.
+"""Build the arguments that add cockpit's hooks to Codex for one run, each with its trust hash.
 
-Hooks in `-c` are added to the user's own and not saved. Codex asks about every hook that is not
-trusted; the argument's hashes make only these hooks trusted. As of 0.169.0 the hash is the SHA-256
-of the hook as JSON with sorted keys and without spaces. If a version computes another hash, Codex
-opens a dialog ("Hooks need review"), and cockpit shows this dialog on the agent's row.
+Hooks from the option `-c` are added to the user's own hooks, and are not saved. Codex asks about
+every hook that is not trusted; the hashes make only cockpit's hooks trusted. As of 0.169.0 the hash
+is the SHA-256 of the hook as JSON with sorted keys and without spaces. If another version of Codex
+computes another hash, Codex opens a dialog ("Hooks need review"), and cockpit shows this dialog on
+the agent's row.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ SOURCE = "/<session-flags>/config.toml"
 
 
 def hook_flags(reporter: Path, state: Path, agent: AgentName) -> list[str]:
-    """Return the two arguments with the hooks of one agent."""
+    """Return the option and the value that add the hooks of one agent."""
     tables, trusted = [], []
     for event in HOOK_EVENTS:
         command = shlex.join([str(reporter), str(state), agent, event])

@@ -1,8 +1,7 @@
 """Context windows of Codex's models, and the point at which Codex compacts.
 
-Every turn in a transcript reports the window, so a window from here is used only before the first
-turn.
-The reported window is 95% of the model's; Codex compacts at 90% of the model's (0.169.0).
+Every turn in a transcript reports the window, so this table is used only before the first turn. The
+reported window is 95% of the model's; Codex compacts at 90% of the model's (0.169.0).
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ _KNOWN_PREFIXES = ("gpt-5", "gpt-6")
 
 
 def window(model: str | None) -> Window:
-    """Return the window that Codex will report for a model; `ASSUMED` for an unknown model."""
+    """Return the window that Codex reports for a model; marked `ASSUMED` for an unknown model."""
     name = (model or "").lower()
     tokens = round(LARGE.get(name, MODEL_WINDOW) * NAMED_SHARE)
     known = name.startswith(_KNOWN_PREFIXES)
@@ -28,6 +27,7 @@ def window(model: str | None) -> Window:
 def compacts_at(window_tokens: int) -> int:
     """Return the token count at which Codex compacts automatically.
 
-    The user's setting `model_auto_compact_token_limit` can lower this count, but is not read.
+    `window_tokens` is the window that Codex reports. The user's setting
+    `model_auto_compact_token_limit` can lower this count, but is not read.
     """
     return round(window_tokens / NAMED_SHARE * COMPACTION_SHARE)

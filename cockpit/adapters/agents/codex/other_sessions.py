@@ -59,7 +59,7 @@ class CodexSessions:
         self._environment = environment
 
     def look(self) -> Sequence[LiveSession]:
-        """Return this user's live sessions, by pid. Reads the locks and the transcripts."""
+        """Return this user's live sessions, ordered by pid, without those of subagents."""
         held = _held(config_folder(self._environment) / LOCKS)
         sessions: list[LiveSession] = []
         others = Counter[int]()
@@ -99,10 +99,10 @@ class CodexSessions:
 
 
 def open_session(pid: int, environment: Mapping[str, str]) -> SessionId | None:
-    """Return the session that process `pid` or one of its children has open.
+    """Return the main session that process `pid` or one of its children has open.
 
-    npm's `codex` runs Codex as a child. None if there is no session, if there are several, or if
-    the session has no transcript.
+    npm's `codex` runs Codex as a child. None if there is no such session, if there are several, or
+    if the session has no transcript.
     """
     sessions: list[tuple[SessionId, Mapping[str, Any] | None]] = []
     for ident, holder in _held(config_folder(environment) / LOCKS):
@@ -134,7 +134,7 @@ def _held(folder: Path) -> list[tuple[SessionId, int]]:
 
 
 def _open_record(pid: int, ident: SessionId) -> Path | None:
-    """Return the session's transcript that the process has open; None before the first prompt."""
+    """Return the session's transcript if the process has it open, as after the first prompt."""
     for path in open_paths(pid):
         record = reported_transcript(str(path), ident)
         if record is not None and is_file(record):

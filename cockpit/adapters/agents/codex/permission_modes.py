@@ -1,7 +1,7 @@
 """Permission modes, as arguments for Codex and as Codex records them.
 
-The names are those of cockpit's configuration. Every mode is a pair of two Codex settings: a
-sandbox and an approval policy. Codex never asks before a command that stays in the sandbox (0.169.0
+The names are those of cockpit's configuration. Every mode stands for two Codex settings: a sandbox
+and an approval policy. Codex never asks before a command that stays in the sandbox (0.169.0
 no longer has the policy `untrusted`, and a hook cannot make Codex ask). So `default` equals
 `acceptEdits`, and both allow more than in Claude Code.
 """
@@ -50,9 +50,9 @@ def permission_arguments(mode: str) -> tuple[str, ...]:
 
 
 def recorded_mode(turn_context: Mapping[str, Any]) -> str | None:
-    """Return the mode of a turn, from its line in the transcript; None if the line has none.
+    """Return the mode of a turn, from its line in the transcript; None if the line has no sandbox.
 
-    A pair of settings that is not one of the modes is reported as the next mode that allows more.
+    Settings that match no mode are reported as the next mode that allows more.
     """
     policy = turn_context.get("sandbox_policy")
     sandbox = policy.get("type") if isinstance(policy, Mapping) else None

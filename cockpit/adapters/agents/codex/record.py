@@ -45,7 +45,7 @@ Payload = Mapping[str, Any]
 
 RESULT_KEPT = 2_000
 PROMPT_KEPT = 1_000_000
-"""Maximum characters of a first prompt that a command printed."""
+"""Maximum characters kept of a first prompt, from the output of the command that printed it."""
 _BARE = re.compile(rb'\{"timestamp":"[^"]{1,40}",(?:"ordinal":\d+,)?"type":"([a-z_]+)"')
 _WANTED = frozenset(
     {b"compacted", b"event_msg", b"response_item", b"session_meta", b"token_usage_record"}
@@ -154,7 +154,7 @@ def _event(payload: Payload, at: datetime | None) -> Sequence[SessionEvent]:
 
 
 def _rate_limits(limits: object) -> tuple[RateLimit, ...]:
-    """Return the account's usage limits, each named by its length."""
+    """Return the account's usage limits, named by their lengths, or else by Codex's keys."""
     if not isinstance(limits, Mapping):
         return ()
     parsed: list[RateLimit] = []

@@ -66,8 +66,8 @@ COMMANDS = frozenset({"exec", "resume", "fork", "review", "agents", "mcp", "clou
 class Codex(HookedRuntime):
     """The runtime `codex`. Stores its files below `state`, by agent name.
 
-    Codex writes no status file. The transcript shows when turns begin and end, and the exact
-    permission mode; hooks report only whether Codex asks.
+    Codex writes no status file. The transcript shows when turns begin and end, and the permission
+    mode; hooks report only whether Codex may ask before it acts.
     """
 
     name = "codex"

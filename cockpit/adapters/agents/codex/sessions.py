@@ -37,7 +37,7 @@ def record_path(session_id: SessionId, environment: Mapping[str, str]) -> Path |
 
 
 def reported_transcript(path: str | None, session_id: str | None) -> Path | None:
-    """Return the transcript in a report, if its file name ends with the session's id.
+    """Return the path of a reported transcript, if its file name ends with the session's id.
 
     None for any other file, so that a forged report cannot point to another session's transcript.
     """

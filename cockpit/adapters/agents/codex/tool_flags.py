@@ -1,4 +1,4 @@
-"""Build the argument that offers cockpit's tools to Codex for one run, without writing a file."""
+"""Build the arguments that offer cockpit's tools to Codex for one run, without writing a file."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ STARTUP = 60
 
 
 def tool_flags() -> list[str]:
-    """Return the two arguments that configure cockpit's tool server.
+    """Return the option and the value that configure cockpit's tool server.
 
     Codex does not ask before it calls these tools, because the supervisor decides which calls are
     allowed.

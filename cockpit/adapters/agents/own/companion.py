@@ -31,8 +31,8 @@ def start(spec: str, program: list[str]) -> NoReturn:
 
 
 def _become_follower(spec: str, pid: int) -> NoReturn:
-    """Detach from the terminal, release the agent's locks, and execute the follower, without the
-    program's arguments."""
+    """Detach from the terminal, close the inherited descriptors, which hold the agent's locks, and
+    execute the follower."""
     try:
         os.setsid()
         nothing = os.open(os.devnull, os.O_RDWR)

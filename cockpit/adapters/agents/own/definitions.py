@@ -88,7 +88,7 @@ class Definitions:
         with suppress(OSError, ValueError):
             held = json.loads(self._kept.read_bytes())
             for name, saved in held.items() if isinstance(held, dict) else ():
-                with suppress(ValueError, TypeError):  # anything that is no pair
+                with suppress(ValueError, TypeError):  # not a pair, or not a valid definition
                     written, file = saved
                     if NAME_PATTERN.fullmatch(name):
                         self._known[name] = OwnRuntime.model_validate(written), str(file)

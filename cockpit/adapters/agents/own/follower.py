@@ -3,9 +3,9 @@
 Usage: `python -I -S follower.py PID SPEC`. Until process PID has ended, new lines of the record go
 to the reader's stdin, and the reader's output goes to one of cockpit's files. The reader is not a
 child of the supervisor, so a restart of the supervisor neither loses lines nor reads a record
-twice. If the reader exceeds a limit, the script kills the reader and appends the reason to the
-file. The script imports nothing of cockpit, because the package is not on the script's import path,
-and runs no shell.
+twice. If the reader fails or exceeds a limit, or the record is replaced too often, the script ends
+the reader and appends the reason to the file. The script imports nothing of cockpit, because the
+package is not on the script's import path, and runs no shell.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ MOST_ANSWERED = 256 * 1024 * 1024
 MOST_MEMORY = 512 * 1024 * 1024
 """Maximum bytes of memory of the reader and its children; checked on Linux only."""
 PATIENCE = 30.0
-"""Seconds within which the reader must read its input."""
+"""Maximum seconds in which the reader reads none of its pending input."""
 REST_PATIENCE = 10.0
-"""Seconds after the agent's end within which the reader must read the rest of its input."""
+"""Seconds after the agent's end within which the reader must read all of its input."""
 END_PATIENCE = 1.5
 """Seconds within which the reader must exit after the end of its input."""
 MOST_RESTARTS = 20
@@ -44,7 +44,7 @@ MOST_RESTARTS = 20
 
 
 class Fault(Exception):
-    """The reader exceeded a limit; the text is the reason."""
+    """The reader failed or exceeded a limit, or the record was replaced too often."""
 
 
 class Replaced(Exception):
@@ -73,7 +73,7 @@ class Follower:
                     return self._read_once()
                 except Replaced:
                     continue
-            raise Fault(f"the record was replaced {MOST_RESTARTS} times")
+            raise Fault(f"the record was replaced or truncated {MOST_RESTARTS} times")
         except Fault as fault:
             self.write(json.dumps({"fault": str(fault)}).encode() + b"\n")
 
@@ -244,7 +244,7 @@ class Reading:
                 selector.register(self.stdout, selectors.EVENT_READ)
                 if selector.select(left) and not self._take():
                     return
-        raise Fault(f"the reader did not exit within {END_PATIENCE} s")
+        raise Fault(f"the reader did not exit within {END_PATIENCE} s after the end of its input")
 
     def _ending(self) -> str:
         # Not reaped: the process group's id could be reused before the group is killed.

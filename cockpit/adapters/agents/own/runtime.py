@@ -40,7 +40,7 @@ _UNKNOWN = No("`record` is not configured")
 
 
 class OwnProgram(Command):
-    """Runs one definition's program. cockpit can only paste requests into the program's pane."""
+    """Runs the program of one definition; requests can only be pasted into the program's pane."""
 
     def __init__(self, name: str, definition: OwnRuntime, state: Path) -> None:
         super().__init__(state)
@@ -101,7 +101,7 @@ class OwnProgram(Command):
                 raise BadUsage(
                     f'The runtime "{self.name}" has no permission mode {order.permission_mode!a}',
                     f"Known modes: {known}.",
-                    f"Add it to [runtimes.{self.name}.permission_modes], or use another mode "
+                    f"Add the mode to [runtimes.{self.name}.permission_modes], or use another mode "
                     '(permission_mode = "" for none).',
                 )
             arguments += own.permission_modes[order.permission_mode]
@@ -132,12 +132,12 @@ class OwnProgram(Command):
             f"cockpit cannot give {order.agent} {what}",
             f'The runtime "{self.name}" has no arguments for this.',
             f"Set `{key}`{other} in [runtimes.{self.name}], "
-            "or remove it from the agent's settings.",
+            f"or remove `{key}` from the agent's settings.",
         )
 
     def _companion(self, order: SessionOrder) -> list[str]:
-        """Return the words that start `companion` before the program; empty without a configured
-        reader."""
+        """Return the arguments before the program that make `companion` start it; empty without a
+        configured reader."""
         own = self.definition
         if not (own.reader and own.record):
             return []
@@ -216,8 +216,9 @@ class OwnProgram(Command):
         return CompactionRule(lambda window: tokens)
 
     def nearest_mode(self, mode: str, rights: Rights) -> str:
-        """Return the mode with the same name, or the program's default. The mode's rights are
-        unknown, so the user is asked if the job comes from another CLI.
+        """Return the mode with the same name; without one, "" for the program's default.
+
+        The mode's rights are unknown, so the user is asked if the job comes from another CLI.
         """
         return mode if mode in self.definition.permission_modes else ""
 
