@@ -1,9 +1,9 @@
-"""Link cockpit's extension for Gemini CLI, which adds hooks without changing the user's settings.
+"""Link cockpit's extension, which adds hooks to Gemini CLI without changing the user's settings.
 
-Gemini has no hooks for one run. The user links the extension once, with `cockpit setup gemini`,
-which runs Gemini's own command; this command writes to the user's Gemini folder. The extension is
-the same for every agent. In a session that the user started, the extension notes which session the
-process has open, and offers a waiting handoff document with this installation's command.
+Gemini has no hooks for one run. The user links the extension once, with `cockpit setup gemini`. It
+runs Gemini's own command, which writes to the user's Gemini folder. The extension is the same for
+every agent. In a session that the user started, the extension notes which session the process has
+open, and offers a waiting handoff document with this installation's command.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ OFFER = "--offer-handoff"
 """The option of `cockpit` that prints the offer of a waiting document."""
 OFFER_SCRIPT = "offer.sh"
 NOTES = "live"
-"""The folder of the notes about the user's sessions, beside the extension's script."""
+"""Name of the folder for notes about the user's sessions, in the extension's folder."""
 _SOURCE = Path(__file__).parent / "extension"
 _NOTE = ".gemini-extension-install.json"
 _LARGEST = 100_000
@@ -72,7 +72,7 @@ def notes_folder(environment: Mapping[str, str]) -> Path | None:
 def link(program: Program, environment: Mapping[str, str], folder: Path) -> None:
     """Write the extension to `folder`, and link it with Gemini's command, replacing an older link.
 
-    Raises `Failed`.
+    Raises `Failed` if Gemini's command fails, and `OSError` if the files cannot be written.
     """
     folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     for name in FILES:

@@ -1,4 +1,4 @@
-"""Parse Gemini CLI's hooks into hook events of a session.
+"""Convert the reports of Gemini CLI's hooks to hook events.
 
 In 0.61.0, hooks do not show whether a subagent runs them, so the extension's script reports a
 subagent's tools under other event names. `AfterAgent` also comes after an API error; only the
@@ -34,9 +34,9 @@ from cockpit.ports.runtimes import Signal
 Payload = Mapping[str, Any]
 
 NO_REPLY = "[no response text]"
-"""The text in `AfterAgent` if there is no reply."""
+"""The text that `AfterAgent` reports if the model wrote no reply."""
 LONGEST_COMMAND = 8000
-"""Maximum characters kept of a tool's input."""
+"""Maximum characters of `DialogOpened.command`."""
 
 
 def moments(signal: Signal) -> Sequence[Moment]:

@@ -1,6 +1,6 @@
 """Context windows of Gemini's models, and the point at which Gemini CLI compacts.
 
-No file of the CLI contains the window; these are the built-in values of 0.61.0.
+No file that the CLI writes contains the window; these are the built-in values of 0.61.0.
 """
 
 from __future__ import annotations

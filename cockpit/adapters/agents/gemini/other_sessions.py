@@ -5,7 +5,7 @@ write a line. So cockpit's extension writes a note for each process at the start
 at the beginning and end of a turn. Without the extension, no session is found. Implements
 `ports.live_sessions.LiveSessions`.
 
-If the user opens another session with `/resume`, the note names that session after the next prompt.
+If the user opens another session with `/resume`, the note changes at the next prompt.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from cockpit.ports.live_sessions import LiveSession
 from cockpit.ports.runtimes import Activity
 
 MOST = 200
-"""Maximum number of notes that are read."""
+"""Maximum number of notes that are read: those with the lowest pids."""
 LARGEST = 8192
 CLOCK_SLACK = 1.0
 """Tolerance in seconds: some systems report the start of a process in whole seconds."""
@@ -46,7 +46,7 @@ class GeminiSessions:
         self._environment = environment
 
     def look(self) -> Sequence[LiveSession]:
-        """Return the sessions in the notes of this user's live processes, by pid."""
+        """Return the sessions in the notes of this user's live processes, ordered by pid."""
         folder = notes_folder(self._environment)
         sessions = (_session(folder / str(pid), pid) for pid in _pids(folder)) if folder else ()
         live = [session for session in sessions if session is not None]
@@ -110,6 +110,6 @@ def _session(note: Path, pid: int) -> LiveSession | None:
 
 
 def _kind(words: Sequence[str]) -> str:
-    """Return Gemini's option for sessions on no screen, without its dashes; else `interactive`."""
+    """Return Gemini's option for a session without a screen, without dashes; else `interactive`."""
     names = (word.partition("=")[0] for word in words)
     return next((name.lstrip("-") for name in names if name in _MODES), "interactive")

@@ -27,7 +27,7 @@ PRIORITY = 500
 """The priority of cockpit's rules, at most 999. Rules that a user adds with "always allow" have a
 higher priority."""
 MOST_FILES = 10_000
-"""Maximum number of files in a folder of documents. For a larger folder, Gemini asks."""
+"""Maximum number of files in a folder of documents. In a larger folder, Gemini asks about files."""
 ASKS_ABOUT_PAGES = """[[rule]]
 toolName = "web_fetch"
 decision = "ask_user"
@@ -49,8 +49,8 @@ def write_policy(
     """Write the policy of one session, with access for the user only. `more`: additional rules.
 
     `documents` is the folder of the session's handoff documents, below `directory`. The repository
-    may contain this folder. If the folder or a document in the folder is a link, Gemini asks as for
-    any other file.
+    may contain this folder. If the folder or a document in the folder is a link, or if the folder
+    is too large, Gemini asks as for any other file.
     """
     rules = [("run_shell_command", cat) for cat in _cats(Path(os.path.realpath(prompts)), _PROMPT)]
     if documents is not None and _is_its_own(directory, documents):

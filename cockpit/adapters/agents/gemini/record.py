@@ -41,7 +41,7 @@ Record = Mapping[str, Any]
 
 RESULT_KEPT = 2_000
 PROMPT_KEPT = 1_000_000
-"""Maximum characters of a first prompt that the agent read."""
+"""Maximum characters kept of a first prompt, from the file that the agent read."""
 SNAPSHOT = "<state_snapshot>"
 """Part of the text that replaces the history in a compaction."""
 _FRESH = timedelta(seconds=3)

@@ -1,8 +1,8 @@
 """The runtime `gemini`: start Gemini CLI, find its transcript, and answer its hooks.
 
-Combines the other modules of this package. Does not use panes. Of Gemini's own files, cockpit only
-removes second transcripts (`second_transcripts`) and those of copies (`copy_session`). Hooks need
-the extension, which the user links once; see `extension`.
+Combines the other modules of this package. Does not use panes. The only change to Gemini's own
+files: cockpit removes second transcripts (`second_transcripts`) and the transcripts of session
+copies (`copy_session`). Hooks need the extension, which the user links once; see `extension`.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from cockpit.ports.panes import Launch, Screen
 from cockpit.ports.runtimes import Aside, CompactionRule, Presence, Program, SessionOrder, Signal
 
 SCRUBBED = frozenset({"GEMINI_CLI", "GEMINI_CWD", "GEMINI_PROJECT_DIR", "GEMINI_SESSION_ID"})
-"""Variables that a Gemini session sets for its commands."""
+"""Variables that a Gemini session sets for its commands; removed from the agent's environment."""
 
 SKIP_TRUST = "--skip-trust"
 RESERVED_ARGUMENTS = {
@@ -154,9 +154,9 @@ class Gemini(HookedRuntime):
         return nearest(self.modes, mode, rights)
 
     def _trust(self, order: SessionOrder, environment: Mapping[str, str]) -> list[str]:
-        """Return the argument with which Gemini trusts the directory for this run, if needed.
+        """Return the argument that makes Gemini trust a worktree of a trusted checkout in this run.
 
-        Gemini then trusts a worktree of a trusted checkout without asking, as other CLIs do. Raises
+        Other CLIs trust such a worktree without an argument. Empty for any other directory. Raises
         `NotNow` for a first prompt in a directory that is not trusted.
         """
         if SKIP_TRUST in order.arguments or is_trusted(order.directory, environment):
@@ -195,7 +195,7 @@ class Gemini(HookedRuntime):
         return presence_in(title)
 
     def moments(self, signal: Signal) -> Sequence[Moment]:
-        """Return the hook events in a report. Also removes the session's second transcript."""
+        """Return the hook events in a report. At some events, removes the second transcript."""
         events = moments(signal)
         path, session = (signal.payload.get(key) for key in ("transcript_path", "session_id"))
         if isinstance(path, str) and isinstance(session, str):
@@ -219,8 +219,8 @@ class Gemini(HookedRuntime):
         return first_dialog(screen)
 
     def lacks(self, agent: AgentName) -> str | None:
-        """Return why the agent runs without hooks, as determined at its start; None if hooks
-        run."""
+        """Return a message if the extension was not linked, current and enabled when the agent was
+        started; else None."""
         if agent not in self._lacks:
             self._lacks[agent] = self._noted(agent)
         return self._lacks[agent] or None
@@ -230,7 +230,7 @@ class Gemini(HookedRuntime):
 
         `mid_turn` arrives after the next tool call. `at_end`, unless it is None, arrives at the end
         of the turn, which then continues. A subagent gets neither text; see the extension's script.
-        Returns False without the extension.
+        Returns False if the agent lacks the extension; see `lacks`.
         """
         if self.lacks(agent):
             return False
@@ -270,7 +270,7 @@ class Gemini(HookedRuntime):
         return await ask_copy(program.path, order, question, environment, deadline)
 
     def _note_hooks(self, agent: AgentName, linked: Linked) -> None:
-        """Save whether this agent's hooks run, for a supervisor that is restarted later."""
+        """Save the extension's state at the agent's start, for a supervisor that starts later."""
         lacks = "" if linked is Linked.YES else linked.value
         note = self._note(agent)
         if lacks:
@@ -291,12 +291,14 @@ class Gemini(HookedRuntime):
 
 
 def _without_hooks(lacks: str) -> str:
-    return (
-        f"cockpit's extension is {lacks}, so the agent works without hooks: requests wait for the"
-        " end of a turn. To link it: cockpit setup gemini"
-        if lacks
-        else ""
+    if not lacks:
+        return ""
+    step = (
+        "To enable it, in the agent's directory: gemini extensions enable cockpit"
+        if lacks == Linked.OFF
+        else "To link it: cockpit setup gemini"
     )
+    return f"cockpit's extension is {lacks}: requests wait for the end of a turn. {step}"
 
 
 def without_session(environment: Mapping[str, str]) -> dict[str, str]:

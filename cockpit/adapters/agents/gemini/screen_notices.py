@@ -22,7 +22,10 @@ _RESETS = re.compile(
 
 
 def notices(screen: Screen, now: datetime) -> Sequence[Moment]:
-    """Return an event for a usage limit on the screen. `now` determines the day of its reset."""
+    """Return an event for a usage limit on the screen; empty without one.
+
+    The screen shows only the time of day of the reset; `now` determines the date.
+    """
     text = "\n".join(_SGR.sub("", line) for line in screen.lines)
     limit = _LIMIT.search(text)
     if limit is None:

@@ -35,7 +35,7 @@ def record_path(session_id: SessionId, environment: Mapping[str, str]) -> Path |
 
 
 def reported_transcript(path: str | None, session_id: str | None) -> Path | None:
-    """Return the transcript in a report, if its file name fits the session's id.
+    """Return the path of a reported transcript, if its file name fits the session's id.
 
     The name contains the first eight characters of the id. None for any other file, so that a
     forged report cannot point to another session's transcript.
@@ -59,7 +59,7 @@ def check_resumable(session_id: SessionId, directory: Path, environment: Mapping
         find=lambda: record_path(session_id, environment),
         transcripts=config_folder(environment) / "tmp",
         directory_of=_directory,
-        nameless="Gemini's project folder names no directory.",
+        nameless="Gemini's project folder does not record its directory.",
     )
 
 

@@ -37,9 +37,10 @@ def read_object(path: Path) -> Mapping[str, Any]:
 
 
 def compaction_share(environment: Mapping[str, str]) -> float:
-    """Return the share of the window at which the user lets Gemini compact.
+    """Return the share of the window at which Gemini compacts, from the user's settings.
 
-    Settings of the project and of the machine can change the share too, but are not read.
+    `COMPACTION_SHARE` without a valid setting. Settings of the project and of the machine can
+    change the share too, but are not read.
     """
     model = user_settings(environment).get("model")
     share = model.get("compressionThreshold") if isinstance(model, Mapping) else None

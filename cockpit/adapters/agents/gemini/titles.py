@@ -18,7 +18,7 @@ PERMISSION = "permission: answer in the agent's pane"
 
 
 def presence_in(title: str) -> Presence | None:
-    """Return the status in the title; None for any other title."""
+    """Return the status in the title; None if the title does not begin with one of `_SIGNS`."""
     activity = _SIGNS.get(title[:1])
     if activity is None:
         return None

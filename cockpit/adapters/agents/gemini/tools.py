@@ -1,4 +1,4 @@
-"""Convert Gemini's tools to Claude Code's names, which all other code uses."""
+"""Convert Gemini's tool calls to Claude Code's names, which all other code uses."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def tool_use(ident: str, name: str, arguments: object) -> ToolUse:
 
 
 def answers(given: object, output: str) -> tuple[tuple[str, str], ...]:
-    """Return a call's questions with the user's answers. Gemini numbers the answers from 0."""
+    """Return the answered questions of a call, with the answers. Gemini numbers answers from 0."""
     questions = given.get("questions") if isinstance(given, Mapping) else None
     try:
         result = loads(output)

@@ -1,4 +1,4 @@
-"""Read whether Gemini trusts a directory.
+"""Check whether Gemini trusts a directory.
 
 In an untrusted directory, Gemini begins to work on a first prompt before the user answers its trust
 dialog, and runs no hooks (0.61.0). So trust is checked before Gemini is started.
