@@ -1,6 +1,6 @@
 """Read from the screen whether Claude Code's prompt box is empty.
 
-Hooks, transcripts and session files do not report this. This module does not determine whether the
+Hooks, transcripts and status files do not report typed text. The box does not show whether the
 agent is busy.
 """
 
@@ -20,11 +20,10 @@ _PADDING = " \xa0"
 
 
 def composer_empty(screen: Screen) -> bool | None:
-    """Return whether the prompt box has no typed text; None if there is no prompt box.
+    """Return whether the prompt box has no typed text; None without a box with `PROMPT_SIGN`.
 
-    None, too, if the box does not begin with `PROMPT_SIGN`. A suggestion of the CLI is not typed
-    text. The box is between the last two horizontal rules on the screen. An open dialog replaces
-    the box.
+    A suggestion of the CLI is not typed text. The box is between the last two horizontal rules on
+    the screen. An open dialog replaces the box.
     """
     plain = [_SGR.sub("", line).rstrip() for line in screen.lines]
     rules = [row for row, line in enumerate(plain) if _RULE.match(line)]

@@ -18,7 +18,7 @@ from cockpit.core.safetext import safe_line
 from cockpit.ports.panes import Screen
 
 FREE_TEXT = "Type something"
-"""The beginning of the label of the choice for an answer in the user's own words."""
+"""The beginning of the label of the choice whose text the user types."""
 CHAT = "Chat about this"
 CHANGE_PLAN = "Tell Claude what to change"
 WITH_FEEDBACK = "shift+tab to approve with this feedback"
@@ -171,7 +171,7 @@ def _permission(lines: list[str], *, cut: bool, amends: bool) -> Dialog | None:
 
 
 def _head(lines: Sequence[str], end: int) -> tuple[str, str] | None:
-    """Return the title and the subject above the body; None if they are not on the screen."""
+    """Return the title and the subject above the body; None if the title is not on the screen."""
     for at in range(end - 1, max(end - 12, -1), -1):
         if _RULE.match(lines[at]):
             head = [line.strip() for line in lines[at + 1 : end] if line]

@@ -1,4 +1,4 @@
-"""The dialogs of Claude Code that come before a session: trust, login and first-run choices."""
+"""The dialogs that Claude Code shows before a session, such as trust and login."""
 
 from __future__ import annotations
 
@@ -21,5 +21,5 @@ _DIALOGS: FirstDialogs = (
 
 
 def first_dialog(screen: Screen) -> str | None:
-    """Return the first-run dialog on the screen, in words; None if there is none."""
+    """Return the startup dialog's description and the next step; None if none is open."""
     return dialog_on(screen, _DIALOGS)

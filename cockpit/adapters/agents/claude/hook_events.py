@@ -1,4 +1,4 @@
-"""Parse Claude Code's hooks into hook events of a session.
+"""Convert the reports of Claude Code's hooks to hook events.
 
 As of CLI 2.1.330: `Stop` reports the end of a turn of the main agent, `StopFailure` the end of a
 turn by an API error. `PermissionRequest` comes as soon as a dialog opens, the `permission_prompt`
@@ -40,7 +40,7 @@ Payload = Mapping[str, Any]
 
 MOST_TASKS = 100
 LONGEST_COMMAND = 8000
-"""Maximum characters kept of a tool's input."""
+"""Maximum characters of `DialogOpened.command`."""
 
 
 def moments(signal: Signal) -> Sequence[Moment]:
@@ -136,8 +136,10 @@ def _broken(payload: Payload) -> Sequence[Moment]:
 
 
 def reset_in(detail: str) -> tuple[str, float | None]:
-    """Split a notice into its text and the time of the limit's reset, if the notice ends in `|` and
-    a time."""
+    """Return the text of an API error, and the time at which the usage limit resets.
+
+    The error ends with `|` and this time in Unix seconds; otherwise the time is None.
+    """
     words, bar, at = detail.rpartition("|")
     if bar and at.strip().isascii() and at.strip().isdigit() and len(at.strip()) == 10:
         return words.strip(), float(at)

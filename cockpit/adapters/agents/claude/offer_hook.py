@@ -92,20 +92,20 @@ def state_of(environment: Mapping[str, str]) -> Setup:
 
 
 def check(environment: Mapping[str, str]) -> None:
-    """Raise `Failed` if `install` could not read or change the settings. Writes nothing."""
+    """Raise `Failed` if `install` could not read or change the settings file. Writes nothing."""
     _changed(settings_file(environment), _with_ours)
 
 
 def install(environment: Mapping[str, str]) -> None:
     """Add the hook to the user's settings, replacing an older form of the hook.
 
-    Idempotent. Raises `Failed`.
+    Idempotent. Raises `Failed`, and `NotNow` if the settings change at the same time.
     """
     _change(settings_file(environment), _with_ours)
 
 
 def remove(environment: Mapping[str, str]) -> None:
-    """Remove the hook from the user's settings. Idempotent. Raises `Failed`."""
+    """Remove the hook from the user's settings. Idempotent. Raises the same errors as `install`."""
     _change(settings_file(environment), _without_ours)
 
 
@@ -124,7 +124,10 @@ def _changed(path: Path, change: Callable[[str], str]) -> tuple[_File, str]:
 
 
 def _with_ours(text: str) -> str:
-    """Return the text with cockpit's hook exactly once; unchanged if it has the current hook."""
+    """Return the settings text with cockpit's hook exactly once; unchanged if the hook is current.
+
+    Raises `Unsuitable`.
+    """
     if not text.strip():
         text = "{}\n"  # the CLI also reads an empty file as an empty object
     settings = parsed(text)
@@ -226,7 +229,11 @@ def _replace(path: Path, before: _File, text: str) -> None:
             file.flush()
             os.fsync(file.fileno())
         if _read(path).data != before.data:
-            raise NotNow(f"{_shown(path)} has just changed", _UNCHANGED, "Try again.")
+            raise NotNow(
+                f"Another program just changed {_shown(path)}",
+                "cockpit did not change the file.",
+                "Try again.",
+            )
         temporary.replace(path)
     except OSError as error:
         raise _failed(path, error) from None
@@ -239,7 +246,7 @@ def _refusal(path: Path, reason: str) -> Failed:
     return Failed(
         f"Cannot change {_shown(path)}",
         f"The file {safe_line(reason)}. {_UNCHANGED}",
-        "Make it a plain JSON file that you own, or edit it yourself. The entry in "
+        "Make it a plain JSON file that you own and can write, or edit it yourself. The entry in "
         f"hooks.SessionStart is:\n{json.dumps(entry())}",
     )
 

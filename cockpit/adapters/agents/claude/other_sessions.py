@@ -35,7 +35,7 @@ class ClaudeSessions:
         self._environment = environment
 
     def look(self) -> Sequence[LiveSession]:
-        """Return the sessions of this user's live processes, by pid; at most `MOST`."""
+        """Return the sessions of this user's live processes, ordered by pid; at most `MOST`."""
         config, sessions = config_folder(self._environment), list[LiveSession]()
         for note in notes(config):
             if (session := _session(note)) is not None:

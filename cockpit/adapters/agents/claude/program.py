@@ -15,7 +15,7 @@ from cockpit.adapters.agents.probe import probed_version
 from cockpit.core.errors import ProgramMissing
 from cockpit.ports.runtimes import Program
 
-INSTALL = "Install Claude Code and put `claude` on PATH, or reinstall cockpit, which includes it."
+INSTALL = "Install Claude Code and put `claude` on PATH, or reinstall cockpit: it includes a copy."
 
 
 def bundled_path() -> Path | None:
@@ -35,8 +35,8 @@ def find_program(
 ) -> Program:
     """Return the first of `path`, `claude` on the PATH of `environment`, and the bundled program.
 
-    The program is probed. If the program does not answer, no other one is tried. Raises
-    `ProgramMissing`.
+    With `bundled_only`, PATH is not searched. The program is probed. If the program does not
+    answer, no other one is tried. Raises `ProgramMissing`.
     """
     if path is not None:
         return Program(path, probed_version(path, environment, INSTALL))

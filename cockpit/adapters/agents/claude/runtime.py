@@ -158,7 +158,7 @@ class Claude(HookedRuntime):
         return nearest(self.modes, mode, rights)
 
     def transcript(self, order: SessionOrder) -> Path | None:
-        """Return the expected transcript path; see `record_path`.
+        """Return the path of the session's transcript, or where it is expected; see `record_path`.
 
         Hooks and the status line report the exact path.
         """

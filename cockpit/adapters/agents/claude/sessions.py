@@ -59,7 +59,7 @@ def record_path(
 
 
 def reported_transcript(path: str | None, session_id: str | None) -> Path | None:
-    """Return the transcript in a report, if its file name is `SESSION_ID.jsonl`.
+    """Return the path of a reported transcript, if its file name is `SESSION_ID.jsonl`.
 
     None for any other file, so that a forged report cannot point to another session's transcript.
     """
@@ -111,7 +111,7 @@ def _check_directory(path: Path, directory: Path) -> None:
             f"Session {path.stem} belongs to another directory",
             f"The session's directory is {seen[0]!a}."
             if seen
-            else "The transcript names no directory.",
+            else "The transcript contains no directory.",
             "Start the agent in the session's directory.",
         )
 

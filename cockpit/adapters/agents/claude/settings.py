@@ -72,7 +72,8 @@ def session_settings(
     """Return the CLI's settings for one agent. `state` is the state folder, which contains the
     reporter script.
 
-    `allowed`: permission rules for tools that need no approval.
+    `user_line` is the user's own status line, whose command the reporter runs. `allowed`:
+    permission rules for tools that need no approval.
     """
     reporter = str(state / REPORTER)
     hooks: dict[str, list[dict[str, Any]]] = {
@@ -119,9 +120,9 @@ def session_settings(
 def user_status_line(
     directory: Path, environment: Mapping[str, str], state: Path
 ) -> dict[str, Any] | None:
-    """Return the user's own status line for `directory`; None if it is not a command.
+    """Return the user's own status line for `directory`; None without one that runs a command.
 
-    Of local, project and user settings, the first that has a status line is used; cockpit's own
+    Of local, project and user settings, the first with such a status line is used; cockpit's own
     status line is ignored. As of CLI 2.1.330, local settings at the root of the main checkout come
     before those of the directory, and project settings are only those of the directory.
     """

@@ -1,4 +1,4 @@
-"""Remove the side panel that Claude Code draws on a wide terminal from a capture of its pane.
+"""Remove Claude Code's side panel from a capture of the pane.
 
 In a pane of 200 columns, CLI 2.1.330 shows the changed files of the worktree to the right of an
 open dialog, behind a vertical line from the first to the last line of the screen.

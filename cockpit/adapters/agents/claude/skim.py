@@ -36,7 +36,7 @@ from cockpit.core.session import (
 )
 
 _KEPT_BACK = 40
-"""Maximum number of results held back at a time, including those that a later one replaced. With
+"""Maximum number of results held back at a time, including those that a later result replaced. With
 more, collectors could have forgotten the calls of the oldest results."""
 _BARE = b'{"type":"'
 """The beginning of records outside the conversation; some contain 40 KB of system prompt."""
@@ -58,8 +58,8 @@ class FactsParser:
 
     def __init__(self) -> None:
         self._last: _Key | None = None
-        """The previous reply. None after a fully parsed line, because then the next line of the
-        same message can be needed again."""
+        """The previous reply. None after a fully parsed line, so that the next line of the same
+        message gives an event too."""
         self._bare = False
         """Whether the previous reply has no event yet. A reply without calls waits: the next line
         of the same message usually has calls, and one event for both lines is faster."""
@@ -91,7 +91,7 @@ class FactsParser:
         return self._whole(line) if events is None else events
 
     def rest(self) -> Sequence[SessionEvent]:
-        """Return the events that were held back. To be called after the last line."""
+        """Return the events that were held back. Call this after the last line."""
         return [*self._bare_reply(), *self._held_results(), *self._held_texts()]
 
     def _reply(

@@ -46,8 +46,8 @@ class ReplyCounter:
 
     def __init__(self) -> None:
         self.message: tuple[bytes, bytes, bytes] | None = None
-        """The previous reply's subagent mark, id and model. None after a fully parsed line, because
-        then the next line of the same message can be needed again."""
+        """The previous reply's subagent mark, id and model. None after a fully parsed line, so that
+        the next line of the same message gives an event too."""
         self._ident = self._model = ""
         self._counts = b""
         """The previous reply's token counts, as bytes of the line; `_billed` has the numbers."""
@@ -71,7 +71,7 @@ class ReplyCounter:
         return False
 
     def event(self, text: str, tools: tuple[ToolUse, ...]) -> AssistantReplied:
-        """Return the event of the reply that was counted last."""
+        """Return the event of the reply that `count` read most recently."""
         billed = self._billed
         sidechain = self.message is not None and self.message[0] == b"true"
         return AssistantReplied(

@@ -136,7 +136,8 @@ def call_of(block: Block) -> ToolUse | None:
     """Return the call in a block; None if the line needs a full parse.
 
     Of a `Bash` call, only the command and its description are kept. Of a file tool's call, only the
-    path is kept, because the text can have many kilobytes; a plan is kept whole.
+    path is kept, because the text can have many kilobytes. Other calls, and a plan that is written
+    to a file, are kept whole.
     """
     ident, name, content = block.id, block.name, block.input
     if ident is None or name is None or content is ABSENT:

@@ -50,9 +50,9 @@ _TIMED_OUT = re.compile(r"<event>[^<]*\[Monitor timed out\b")
 _PASTED = re.compile(
     r'\n{0,2}<pasted_content id="([\w-]{1,40})">\n(.*?)\n</pasted_content id="\1">\n?', re.DOTALL
 )
-"""Pasted lines, with the CLI's markers around them (2.1.330)."""
+"""Matches pasted lines, with the CLI's markers around them (2.1.330)."""
 _ADDED = re.compile(r"<(ide_[a-z_]{1,40}|system-reminder)>.*?</\1>[ \t]*\n?", re.DOTALL)
-"""Text that the CLI adds to a prompt: the open file of an editor, or a reminder."""
+"""Matches text that the CLI adds to a prompt: the open file of an editor, or a reminder."""
 _COMMAND = re.compile(r"<command-name>\s*(/[^<\s]{1,100})\s*</command-name>")
 _ARGUMENTS = re.compile(r"<command-args>(.*?)</command-args>", re.DOTALL)
 _SHELL = re.compile(r"<bash-(?:input|stdout)>(.*?)</bash-(?:input|stdout)>", re.DOTALL)
@@ -71,7 +71,7 @@ _MODEL_CHOSEN = re.compile(
 _COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 LARGE = "1M context"
 _OWN_MARK = re.compile(r"<\\(?=/?pasted_content\b)")
-"""A marker that the user wrote; the CLI escapes it with a backslash."""
+"""Matches the `<\\` with which the CLI escapes a `pasted_content` marker that the user wrote."""
 
 
 def events_of_user(record: Record, at: datetime | None) -> Sequence[SessionEvent]:
@@ -170,7 +170,7 @@ def _is_meta(record: Record, text: str) -> bool:
 
 
 def notice(text: str, at: datetime | None) -> Sequence[SessionEvent]:
-    """Return the event in a notice that a background task or a subagent has ended."""
+    """Return the end of a background task or a subagent in the CLI's notice; empty without one."""
     fields = dict(reversed(_NOTICED.findall(text)))
     tool, status = fields.get("tool-use-id", ""), fields.get("status")
     if not status and _TIMED_OUT.search(text):
