@@ -1,7 +1,7 @@
 """Look up a Claude model's context window, and the token count at which the CLI compacts.
 
-The values are those of CLI 2.1.330, by model name and environment. They are used only if neither
-the status line nor the transcript reports a window, because a model's window can differ by account.
+The values are those of CLI 2.1.330, by model name and environment. The windows are used only if
+neither the status line nor the transcript reports one, because accounts can have other windows.
 """
 
 from __future__ import annotations

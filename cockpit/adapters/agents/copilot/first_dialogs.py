@@ -1,4 +1,4 @@
-"""The dialogs of Copilot that come before a session: trust, login.
+"""The dialogs that Copilot shows before a session: trust and login.
 
 The texts are those of 1.0.102.
 """
@@ -19,5 +19,5 @@ _DIALOGS: FirstDialogs = (
 
 
 def first_dialog(screen: Screen) -> str | None:
-    """Return the first-run dialog on the screen, in words; None if there is none."""
+    """Return the startup dialog's description and the next step; None if none is open."""
     return dialog_on(screen, _DIALOGS)

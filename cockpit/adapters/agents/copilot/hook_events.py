@@ -1,4 +1,4 @@
-"""Parse Copilot's hooks into hook events of a session.
+"""Convert the reports of Copilot's hooks to hook events.
 
 As of 1.0.102 most hooks have Claude Code's fields. `PermissionRequest` comes before every tool
 call, even without a dialog; `Notification` comes with a dialog. Hooks of a subagent have an
@@ -31,12 +31,12 @@ from cockpit.ports.runtimes import Signal
 Payload = Mapping[str, Any]
 
 LONGEST_COMMAND = 8000
-"""Maximum characters kept of a tool's input."""
+"""Maximum characters of `DialogOpened.command`."""
 _ASKS = {"Run command": "Bash", "Edit file": "Edit", "Create file": "Write", "Read file": "Read"}
-"""The tool's name, by the first words of a permission notification."""
+"""The name of a tool, by the first words of the notification about its permission dialog."""
 _SOURCES = {"new": "clear"}
-"""The source of a session start in cockpit's terms, by Copilot's. Copilot reports `new` for every
-new session, including one after `/clear`."""
+"""Values of `SessionBegan.source`, by Copilot's source; all other sources are kept. Copilot reports
+`new` for a session after `/clear`, and for any other new session."""
 _OF_SUBAGENTS = {"SubagentStart", "SubagentStop", "Notification"}
 
 

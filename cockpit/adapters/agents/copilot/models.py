@@ -1,8 +1,7 @@
 """Context windows of Copilot's models, and the point at which Copilot compacts.
 
-Every reply in a transcript reports the window, so a window from here is used only before the first
-reply. At 80% of the window, Copilot begins a compaction in the background and continues to work
-(1.0.102).
+Every reply in a transcript reports the window, so `window` is used only before the first reply. At
+80% of the window, Copilot begins a compaction in the background and continues to work (1.0.102).
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """All live sessions of Copilot, including those that cockpit did not start.
 
 Copilot lists its open sessions in one file. In each session's folder, it writes marks: files named
-after the pid of the session's process. A killed process leaves the list and the marks, so cockpit
-checks that the process still has the session open. Implements `ports.live_sessions.LiveSessions`.
+after the pid of the session's process. The entry and the marks of a killed process remain, so
+cockpit checks that the process still has the session open. Implements
+`ports.live_sessions.LiveSessions`.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ class CopilotSessions:
         self._environment = environment
 
     def look(self) -> Sequence[LiveSession]:
-        """Return this user's live sessions, by pid. Reads the list and the marks."""
+        """Return this user's live sessions, ordered by pid. Reads the list and the marks."""
         sessions: list[LiveSession] = []
         for ident, fields in _open_sessions(config_folder(self._environment)):
             folder = session_folder(ident, self._environment)
@@ -107,7 +108,7 @@ def _sessions(ident: SessionId, folder: Path, fields: Mapping[str, Any]) -> Iter
 
 
 def _activity(working: object) -> Activity:
-    """Return `BUSY` during a turn, even while a permission dialog is open, else `IDLE`."""
+    """Return `BUSY` during a turn, even while a dialog is open; else `IDLE` or `UNKNOWN`."""
     if not isinstance(working, bool):
         return Activity.UNKNOWN
     return Activity.BUSY if working else Activity.IDLE

@@ -1,7 +1,7 @@
 """Permission modes, as arguments for Copilot and as Copilot records them.
 
 The names are those of cockpit's configuration. Without a mode, and in `default`, the user's
-settings apply (`defaultPermissionMode`); Copilot's own default asks for commands and edits.
+settings apply (`defaultPermissionMode`); Copilot's own default is to ask about commands and edits.
 """
 
 from __future__ import annotations

@@ -77,7 +77,7 @@ class Copilot(HookedRuntime):
 
     Copilot writes no status file. The transcript shows when turns begin and end, and the permission
     mode. A compaction starts no session, so the model gets the facts after a compaction at the next
-    of `steps`.
+    event in `steps`.
     """
 
     name = "copilot"

@@ -35,7 +35,7 @@ def session_folder(session_id: str, environment: Mapping[str, str]) -> Path | No
 
 
 def reported_transcript(path: str, session_id: str) -> Path | None:
-    """Return a report's transcript path, if the path's folder is named after the session.
+    """Return the path of a reported transcript, if its folder is named after the session.
 
     None for any other file, so that a forged report cannot point to another session's transcript.
     """

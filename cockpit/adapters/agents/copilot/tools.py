@@ -1,4 +1,4 @@
-"""Convert Copilot's tools to Claude Code's names, which all other code uses."""
+"""Convert Copilot's tool calls to Claude Code's names, which all other code uses."""
 
 from __future__ import annotations
 
@@ -43,9 +43,9 @@ def tool_use(ident: object, name: object, arguments: object) -> ToolUse:
 
 
 def answers_of(response: Mapping[str, Any]) -> tuple[tuple[str, str], ...]:
-    """Return the questions of a form with the user's answers.
+    """Return the answered questions of a form, with the answers.
 
-    For a chosen value, the answer is its label. Fields that the user left empty are left out.
+    For a chosen value, the answer is the value's label.
     """
     given = response.get("content")
     if response.get("responseKind") != ASKING_TOOL or not isinstance(given, Mapping):

@@ -74,15 +74,15 @@ function base(agent, mode) {
 
 // Return the settings' rules as [name, pattern, action]. The last rule that matches applies.
 function rulesIn(permission) {
-  const found = []
+  const rules = []
   const named = typeof permission === "string" ? { "*": permission } : (permission ?? {})
   for (const [name, given] of Object.entries(named)) {
     const patterns = typeof given === "string" ? { "*": given } : (given ?? {})
     for (const [pattern, action] of Object.entries(patterns)) {
-      found.push([name, pattern, STRICTNESS.includes(action) ? action : "ask"])
+      rules.push([name, pattern, STRICTNESS.includes(action) ? action : "ask"])
     }
   }
-  return found
+  return rules
 }
 
 // Return the mode's rules, narrowed by the settings' rules. An object keeps the first position of a
@@ -110,7 +110,7 @@ function patternsOf(own, given) {
   let most = own[0][1]
   if (mixed && most === "deny") return result
   for (const [, pattern, action] of given) {
-    if (mixed && action !== "allow") most = "ask" // so later "allow" becomes "ask"
+    if (mixed && action !== "allow") most = "ask" // so that a later "allow" becomes "ask"
     if (mixed && most === "allow") continue
     delete result[pattern]
     result[pattern] = STRICTNESS[Math.min(STRICTNESS.indexOf(action), STRICTNESS.indexOf(most))]

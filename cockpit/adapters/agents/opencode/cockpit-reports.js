@@ -15,11 +15,11 @@ import { appendFileSync, existsSync, readFileSync } from "node:fs"
 import { resolve } from "node:path"
 import { enforce, keepServer } from "./cockpit-permissions.js"
 
-const PATIENCE = 12_000 // The reporter delays a compaction by at most 8 s.
+const PATIENCE = 12_000 // Milliseconds; the reporter delays a compaction by at most 8 s.
 const OUTPUT_KEPT = 2_000
 const TAIL_KEPT = 1_000 // The end of a longer output, which contains the line with the result.
 const TEXT_KEPT = 20_000
-const FAR_AWAY = 60_000 // A later retry is reported as a reached usage limit.
+const FAR_AWAY = 60_000 // Milliseconds; a later retry is reported as a usage limit.
 const TOOLS = {
   bash: "Bash", edit: "Edit", glob: "Glob", grep: "Grep", question: "AskUserQuestion",
   read: "Read", task: "Task", todowrite: "TodoWrite", webfetch: "WebFetch", write: "Write",
@@ -101,7 +101,7 @@ function recordMessage(info, sidechain) {
     input: tokens.input, output: tokens.output, reasoning: tokens.reasoning,
     cache_read: tokens.cache?.read, cache_write: tokens.cache?.write,
   }
-  if (!Object.values(count).some((each) => each > 0)) return
+  if (!Object.values(count).some((value) => value > 0)) return
   const model = `${info.providerID}/${info.modelID}`
   const side = sidechain || info.summary === true
   const line = { id: info.id, model, tokens: count, cost: info.cost, finish: info.finish, side }
@@ -131,12 +131,12 @@ function recordTool(part) {
   if (!once(`tool ${part.callID}`, state.status)) return
   const failed = state.status === "error" || (state.metadata?.exit ?? 0) !== 0
   const output = String((failed && state.error) || state.output || "")
-  const told = { failed, output: cut(output, OUTPUT_KEPT) }
-  if (output.length > OUTPUT_KEPT) told.tail = output.slice(Math.max(OUTPUT_KEPT, output.length - TAIL_KEPT))
-  if (Number.isInteger(state.metadata?.exit)) told.exit = state.metadata.exit
+  const result = { failed, output: cut(output, OUTPUT_KEPT) }
+  if (output.length > OUTPUT_KEPT) result.tail = output.slice(Math.max(OUTPUT_KEPT, output.length - TAIL_KEPT))
+  if (Number.isInteger(state.metadata?.exit)) result.exit = state.metadata.exit
   for (const [place, [name, input]] of toolsOf(part.tool, state.input ?? {}).entries()) {
     const id = place ? `${part.callID}:${place}` : part.callID
-    record("tool", { id, name, input, ...told }, state.time?.end)
+    record("tool", { id, name, input, ...result }, state.time?.end)
   }
   const text = added.get(part.callID)
   added.delete(part.callID)
@@ -241,7 +241,7 @@ async function reopen(client) {
   })
 }
 
-// Write the history of a session that cockpit did not start, because it has no transcript yet.
+// Write the history of a session that cockpit did not start: the session has no transcript yet.
 async function copyHistory(session, client) {
   const later = []
   waiting.set(session, later)
@@ -340,7 +340,7 @@ async function ofMain(event, about, client) {
     case "permission.asked":
       return permission(about, client)
     case "question.asked": {
-      const questions = (about.questions ?? []).map((each) => ({ question: String(each.question) }))
+      const questions = (about.questions ?? []).map((item) => ({ question: String(item.question) }))
       await report("PermissionRequest", { tool_name: "AskUserQuestion", tool_input: { questions } })
       return
     }
@@ -430,7 +430,7 @@ function enforceOrEnd(config) {
     const tools = order.offered ? keepServer(config, order.offered) : []
     if (order.mode) enforce(config, { ...order.mode, tools })
   } catch (error) {
-    console.error(`cockpit: the permission mode cannot be applied: ${error}`)
+    console.error(`cockpit: cannot apply the permission mode: ${error}`)
     process.exit(1)
   }
 }

@@ -49,9 +49,10 @@ async def ask_copy(program: Path, order: SessionOrder, question: str, deadline: 
 async def _run(
     program: Path, order: SessionOrder, arguments: list[str], prompt: str, deadline: float
 ) -> tuple[int | None, bytes]:
-    """Run opencode; return its output, and its exit code if it ended.
+    """Run opencode; return its exit code and output. Kills opencode when it has answered.
 
-    Ends opencode as soon as it has answered. Raises `Failed` after `deadline` seconds.
+    The exit code is None if opencode was killed. Raises `Failed` after `deadline` seconds, and for
+    a line that is longer than `LARGEST_ANSWER`.
     """
     dropped = {ORDER, CONFIG, PERMISSION, "COCKPIT_AGENT"}
     environment = {name: text for name, text in order.environment.items() if name not in dropped}
@@ -99,7 +100,7 @@ async def _run(
 
 
 async def _until_answered(stream: asyncio.StreamReader) -> list[bytes]:
-    """Return the lines up to the end of the answer, of the stream or of the size limit."""
+    """Return the lines until the answer or the stream ends, or `LARGEST_ANSWER` is reached."""
     lines: list[bytes] = []
     while not _is_last(lines[-1:]) and sum(map(len, lines)) < LARGEST_ANSWER:
         line = await stream.readline()

@@ -1,4 +1,4 @@
-"""The dialogs of opencode that come before a session, such as a login.
+"""The dialogs and errors that opencode shows before a session.
 
 The texts are those of 1.18.33.
 """
@@ -18,5 +18,5 @@ _DIALOGS: FirstDialogs = (
 
 
 def first_dialog(screen: Screen) -> str | None:
-    """Return the first-run dialog on the screen, in words; None if there is none."""
+    """Return the startup dialog's description and the next step; None if none is open."""
     return dialog_on(screen, _DIALOGS)

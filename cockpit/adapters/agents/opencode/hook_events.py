@@ -1,4 +1,4 @@
-"""Parse the plugin's reports into hook events of a session.
+"""Convert the reports of cockpit's plugin to hook events.
 
 The reports have the names and fields of Claude Code's hooks. Reports about a subagent have an
 `agent_id`. API errors and interrupts are in the transcript.
@@ -32,7 +32,7 @@ from cockpit.ports.runtimes import Signal
 Payload = Mapping[str, Any]
 
 LONGEST_COMMAND = 8000
-"""Maximum characters kept of a tool's input."""
+"""Maximum characters of `DialogOpened.command`."""
 QUESTION = "AskUserQuestion"
 _OF_SUBAGENTS = {"SubagentStart", "SubagentStop", "PermissionRequest"}
 

@@ -109,7 +109,7 @@ def _tool_line(ident: str, part: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
 
 
 def at(value: Any, *keys: str) -> Any:
-    """Return a value in nested objects; None if there is none."""
+    """Return the value at a path of keys in nested objects; None if a key is missing."""
     inner: Any = value
     for key in keys:
         inner = inner.get(key) if isinstance(inner, dict) else None

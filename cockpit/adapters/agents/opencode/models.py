@@ -1,7 +1,8 @@
 """Context windows of opencode's models, and the point at which opencode compacts.
 
-After the first request, the transcript contains the window and the point; these values are used
-before. opencode gets both from its list of models, or from the user's `opencode.json`.
+After the first request, the transcript contains the window and the compaction point; this module's
+values are used before. opencode reads the limits of a model from its own list of models, or from
+the user's `opencode.json`.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ def window(model: str | None) -> Window:
 def compacts_at(window_tokens: int, environment: Mapping[str, str]) -> int | None:
     """Return the token count at which opencode compacts (1.18.33); None if that is disabled.
 
-    opencode compares this count with the total tokens of the last reply. For a model with a shorter
-    maximum reply, opencode reserves fewer tokens; the transcript then reports the real count.
+    The count is an estimate, at least half the window: for a model with a shorter maximum reply,
+    opencode reserves fewer tokens. opencode compares the total tokens of the latest reply with it.
     """
     if environment.get(SWITCHED_OFF, "").lower() in {"1", "true"}:
         return None

@@ -1,7 +1,7 @@
 """Live sessions of opencode, including those that cockpit did not start.
 
 cockpit finds processes by their name and their open log, a process's session by the log's lines
-(`process_log`), and a session's data in the database. So a session is found after its first prompt.
+(`process_log`), and a session's data in the database. A session is found after its first prompt.
 If the user opens another session in the same process, that session is found after its next prompt.
 Linux only: on other systems, cockpit cannot read which files a process has open. Implements
 `ports.live_sessions.LiveSessions`.
@@ -52,7 +52,7 @@ LONGEST_WORD = 80
 KEPT_SECONDS = 30 * 86_400
 """Seconds for which a transcript is kept after it was last written."""
 GAP = 1.0
-"""Seconds from a change of the log to the call of the watcher: a turn writes many lines."""
+"""Seconds from a change of the log to the watcher's call, because a turn writes many lines."""
 _MODES = ("acp", "run", "serve", "web", "github", "pr")
 """Commands of opencode that open sessions without a screen."""
 
@@ -78,10 +78,10 @@ class OpencodeSessions:
         self._log = ProcessLog(self._log_path)
         self._one_at_a_time = threading.Lock()
         self._written: dict[str, int] = {}
-        """The value of `StoredSession.updated` in the written transcript, by session id."""
+        """`StoredSession.updated` when the transcript was last written, by session id."""
 
     def look(self) -> Sequence[LiveSession]:
-        """Return the latest session of each of this user's processes, by pid.
+        """Return the latest session of each of this user's processes, ordered by pid.
 
         Reads the new lines of the log, and the sessions' rows in the database.
         """

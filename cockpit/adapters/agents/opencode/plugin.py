@@ -52,10 +52,9 @@ def plugin_environment(
 ) -> dict[str, str]:
     """Return the variables that load the plugin and set the permissions.
 
-    `prompt` is the file with the first prompt.
-
-    Raises `BadUsage` if the agent's environment contains one of these variables with a value that
-    cannot be merged.
+    `prompt` is the file with the first prompt; None without one. Raises `BadUsage` if the agent's
+    environment contains `CONFIG` or `PERMISSION` with a value that must be merged, but is not a
+    JSON object.
     """
     environment_of_user = order.environment
     config = _object_in(environment_of_user, CONFIG)
@@ -107,7 +106,7 @@ def _object_in(environment: Mapping[str, str], name: str) -> dict[str, object]:
     if not isinstance(value, dict):
         raise BadUsage(
             f"{name} in the agent's environment is not a JSON object",
-            "cockpit must add its plugin to this value.",
+            "cockpit must add its own settings to this value.",
             "Move these settings to opencode.json.",
         )
     return value

@@ -2,7 +2,8 @@
 
 As of 1.18 all processes write to one log file. Each line has the random id of its process's run,
 and the lines of a turn have the session's id. A run begins with a line about its directory, some
-seconds after the start of the process. Nothing else connects a run with a process.
+seconds after the start of the process. Only the directory and the time of this line connect a run
+with a process.
 """
 
 from __future__ import annotations
@@ -78,14 +79,14 @@ class ProcessLog:
         return self._runs.values()
 
     def _take(self, line: bytes) -> None:
-        if (found := _LINE.match(line)) is None:
+        if (match := _LINE.match(line)) is None:
             return
-        at, name, text = found.groups()
+        at, name, text = match.groups()
         run = self._runs.get(name)
         if run is None:
             began = moment(at.decode("ascii", "replace"))
             directory = _DIRECTORY.match(text)
-            # A run begins with a line about its directory; else the log lacks its beginning.
+            # If the first line is not about the directory, the log lacks the run's beginning.
             place = _text(directory[1]) if directory and began else ""
             run = self._runs[name] = Run(began.timestamp() if began else 0.0, place)
         for session in _SESSION.findall(text):
@@ -94,7 +95,7 @@ class ProcessLog:
 
 
 def runs_of(processes: Iterable[Started], runs: Iterable[Run]) -> Mapping[int, Run]:
-    """Return the run of each process, by pid; processes with several possible runs are left out.
+    """Return the run of each process, by pid; leave out processes whose run is not certain.
 
     Each live process has one run. If a process has only one possible run, no other process can have
     that run.

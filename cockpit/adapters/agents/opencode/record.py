@@ -41,8 +41,8 @@ RECORD = "cockpit/opencode"
 _NOT_JSON = (ValueError, RecursionError)
 _REJECTED = "The user rejected permission to use this specific tool call"
 _FEEDBACK = " with the following feedback: "
-"""Begins the user's reason in the result of a refused call (1.18.33). opencode asks for a reason
-only in subagents."""
+"""The text before the user's reason in the result of a refused call (1.18.33). opencode asks for a
+reason only in subagents."""
 
 
 def parse(line: bytes) -> Sequence[SessionEvent] | Skipped:

@@ -29,9 +29,9 @@ def record_path(records: Path, session_id: str) -> Path | None:
 
 
 def reported_transcript(records: Path, path: str, session_id: str) -> Path | None:
-    """Return the transcript in a report, if the plugin writes this file for the session; else None.
+    """Return the path of a reported transcript, if the plugin writes this file for the session.
 
-    So a forged report cannot point to another file.
+    None for any other file, so that a forged report cannot point to another session's transcript.
     """
     ours = record_path(records, session_id)
     return ours if ours is not None and os.fspath(ours) == path else None
