@@ -163,7 +163,7 @@ class Command(RuntimeDefaults):
     def resumable(self, order: SessionOrder) -> None:
         raise NotNow(
             f"{order.agent} has no session to reopen",
-            'The runtime "command" has no transcript.',
+            f'The runtime "{self.name}" cannot reopen sessions.',
             f"Start it again: cockpit start {order.agent}",
         )
 

@@ -1,7 +1,7 @@
 """Recognise the dialogs that a CLI shows before a session, such as trust and login.
 
-No hook runs before these dialogs, so cockpit reads the screen. cockpit answers none of
-these dialogs.
+No hook runs while such a dialog is open, so cockpit reads the screen. cockpit never answers these
+dialogs.
 """
 
 from __future__ import annotations

@@ -172,14 +172,14 @@ def answers_of(details: Record, text: str) -> tuple[tuple[str, str], ...]:
     """Return the questions and answers in a result; older CLIs write them only in the text."""
     answers = details.get("answers")
     if isinstance(answers, Mapping) and "questions" in details:
-        found: Sequence[tuple[object, object]] = list(_given(answers, details))
+        asked: Sequence[tuple[object, object]] = list(_given(answers, details))
     elif quoted := quoted_answers(text):
-        found = quoted
+        asked = quoted
     elif _CLARIFY in text:
-        found = _ASKED.findall(text)
+        asked = _ASKED.findall(text)
     else:
         return ()
-    pairs = ((str(question), _answer(answer)) for question, answer in found[:ANSWERS_KEPT])
+    pairs = ((str(question), _answer(answer)) for question, answer in asked[:ANSWERS_KEPT])
     return tuple((question, answer) for question, answer in pairs if answer.strip())
 
 

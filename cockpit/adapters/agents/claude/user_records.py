@@ -135,7 +135,7 @@ def _command(text: str) -> str:
 
 
 def _shell(text: str) -> str:
-    """Return the shell command that the user ran in the CLI, or the output; else empty."""
+    """Return the command, or the output of a command, of the CLI's shell mode; else empty."""
     match = _SHELL.match(text)
     return match[1][:RESULT_KEPT] if match else ""
 

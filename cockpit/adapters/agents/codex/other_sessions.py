@@ -87,7 +87,7 @@ class CodexSessions:
         return ("codex", "resume", session.id)
 
     def watch(self, call: Callable[[], None]) -> Callable[[], None]:
-        """Watch the locks and Codex's folder; Codex writes the history of prompts there."""
+        """Watch the locks, and Codex's folder, in which Codex records each prompt."""
         config = config_folder(self._environment)
         stops = [watch_entries(folder, call) for folder in (config / LOCKS, config)]
 

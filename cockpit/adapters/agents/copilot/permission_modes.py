@@ -1,4 +1,4 @@
-"""Permission modes, as arguments for Copilot and as Copilot records them.
+"""Permission modes as arguments for Copilot, and the rights of each mode.
 
 The names are those of cockpit's configuration. Without a mode, and in `default`, the user's
 settings apply (`defaultPermissionMode`); Copilot's own default is to ask about commands and edits.

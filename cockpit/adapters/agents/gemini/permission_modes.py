@@ -1,4 +1,4 @@
-"""Permission modes as arguments for Gemini CLI.
+"""Permission modes as arguments for Gemini CLI, and the rights of each mode.
 
 The names are those of cockpit's configuration. Gemini has no mode that refuses without asking.
 """

@@ -59,7 +59,7 @@ def remove_later(record: Path) -> None:
 
 def first_transcript(paths: Iterable[Path]) -> Path | None:
     """Return the transcript that Gemini continues: the largest, because each begins with the same
-    context."""
+    context. None without a readable file."""
     sized: list[tuple[int, Path]] = []
     for path in paths:
         with suppress(OSError):

@@ -23,10 +23,10 @@ def window(model: str | None) -> Window:
 
 
 def compacts_at(window_tokens: int, environment: Mapping[str, str]) -> int | None:
-    """Return the token count at which opencode compacts (1.18.33); None if that is disabled.
+    """Return the token count at which opencode compacts (1.18.33); None if compaction is disabled.
 
     The count is an estimate, at least half the window: for a model with a shorter maximum reply,
-    opencode reserves fewer tokens. opencode compares the total tokens of the latest reply with it.
+    opencode reserves fewer tokens. opencode compares this count with the latest reply's total.
     """
     if environment.get(SWITCHED_OFF, "").lower() in {"1", "true"}:
         return None
