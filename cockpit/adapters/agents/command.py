@@ -174,7 +174,7 @@ def resolved_program(
     """Return the path of the program that a pane would run for `word`.
 
     Looks on PATH; a word with a slash is a path, relative to `directory` if that is set. Raises
-    `ProgramMissing`; the message begins with `owner`, the name of an agent or a runtime.
+    `ProgramMissing`; its title begins with `owner`, such as the name of an agent.
     """
     local = directory / word if "/" in word and directory is not None else None
     path = shutil.which(str(local) if local else word, path=environment.get("PATH"))

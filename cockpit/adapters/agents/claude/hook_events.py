@@ -99,9 +99,9 @@ def _permission(payload: Payload) -> Sequence[Moment]:
         return (DialogOpened("question", _question(payload), body=body, asked_by=tool.name),)
     about = subject(tool, _text(payload, "cwd") or None)
     asked = about or (json.dumps(tool.input, ensure_ascii=False) if tool.input else "")
-    words = activity(tool, _text(payload, "cwd") or None)
+    line = activity(tool, _text(payload, "cwd") or None)
     command = asked[:LONGEST_COMMAND]
-    return (DialogOpened("permission", words, tool.name, command, body, tool.name),)
+    return (DialogOpened("permission", line, tool.name, command, body, tool.name),)
 
 
 def _question(payload: Payload) -> str:
@@ -131,8 +131,8 @@ def _task(task: object) -> BackgroundTask:
 
 def _broken(payload: Payload) -> Sequence[Moment]:
     detail = _line(payload, "error_details") or _line(payload, "last_assistant_message")
-    words, resets = reset_in(detail)
-    return (TurnBroken(_line(payload, "error", 60) or "unknown", words, resets),)
+    text, resets = reset_in(detail)
+    return (TurnBroken(_line(payload, "error", 60) or "unknown", text, resets),)
 
 
 def reset_in(detail: str) -> tuple[str, float | None]:
@@ -140,9 +140,9 @@ def reset_in(detail: str) -> tuple[str, float | None]:
 
     The error ends with `|` and this time in Unix seconds; otherwise the time is None.
     """
-    words, bar, at = detail.rpartition("|")
+    text, bar, at = detail.rpartition("|")
     if bar and at.strip().isascii() and at.strip().isdigit() and len(at.strip()) == 10:
-        return words.strip(), float(at)
+        return text.strip(), float(at)
     return detail, None
 
 

@@ -165,8 +165,8 @@ def _api_failure(record: Record, message: Record, at: datetime | None) -> ApiFai
     text, _ = content_of(message.get("content"))
     kind = record.get("apiErrorType") or record.get("error") or "unknown"
     known = status if isinstance(status, int) else None
-    words, resets = reset_in(text[:500] or str(kind))
-    return ApiFailed(words, known, at, resets)
+    error, resets = reset_in(text[:500] or str(kind))
+    return ApiFailed(error, known, at, resets)
 
 
 def is_blank(text: str) -> bool:

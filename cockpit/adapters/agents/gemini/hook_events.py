@@ -76,8 +76,8 @@ def _after_tool(payload: Payload) -> Sequence[Moment]:
 def _subagent_begins(payload: Payload) -> Sequence[Moment]:
     arguments = payload.get("tool_input")
     kind = arguments.get("agent_name") if isinstance(arguments, Mapping) else None
-    words = activity(_tool(payload), _text(payload, "cwd") or None)
-    return (SubagentBegan(_subagent(payload), safe_line(str(kind or "subagent"), 60), words),)
+    line = activity(_tool(payload), _text(payload, "cwd") or None)
+    return (SubagentBegan(_subagent(payload), safe_line(str(kind or "subagent"), 60), line),)
 
 
 def _subagent(payload: Payload) -> str:
