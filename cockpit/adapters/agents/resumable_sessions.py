@@ -32,7 +32,7 @@ def no_such_session(session_id: SessionId, transcripts: Path) -> BadUsage:
     """Return the error for a session without a transcript below `transcripts`."""
     return BadUsage(
         f"There is no session {session_id}",
-        f"The session has no transcript below {transcripts}.",
+        f"No transcript below {transcripts} has this id.",
         "To list an agent's sessions: cockpit history",
     )
 

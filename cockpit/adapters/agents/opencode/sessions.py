@@ -57,7 +57,7 @@ def check_resumable(session_id: SessionId, directory: Path, environment: Mapping
     if was is None:
         raise BadUsage(
             f"There is no session {session_id}",
-            f"The session is not in {path}.",
+            f"{path} contains no session with this id.",
             "To list an agent's sessions: cockpit history",
         )
     if os.path.realpath(was) != os.path.realpath(directory):

@@ -231,7 +231,8 @@ class OwnProgram(Command):
             )
         if not _SESSION_ID.fullmatch(order.session_id):
             raise BadUsage(
-                f"{order.session_id!a} is not a session id", hint="Session ids are UUIDs."
+                f"{order.session_id!a} is not a session id",
+                hint="Session ids are UUIDs in lower case.",
             )
         path = self.transcript(order)
         if path is None:
@@ -239,7 +240,7 @@ class OwnProgram(Command):
         if not is_file(path):
             raise BadUsage(
                 f"There is no session {order.session_id}",
-                f"The session has no record: {path}",
+                f"There is no record at {path}.",
                 "To list an agent's sessions: cockpit history",
             )
         was = _directory(path)
