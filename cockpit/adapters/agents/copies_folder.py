@@ -1,7 +1,8 @@
 """The working directory of session copies that write a handoff document.
 
-A CLI reads settings from its working directory, including settings that start programs. In the
-agent's worktree, the repository's settings would apply to a process that the user did not approve.
+For CLIs that can open a copy outside the session's directory: Codex, Gemini and Copilot. A CLI
+reads settings from its working directory, including settings that start programs. In the agent's
+worktree, the repository's settings would apply to a process that the user did not approve.
 """
 
 from __future__ import annotations
@@ -12,8 +13,8 @@ from pathlib import Path
 from cockpit.core.errors import Failed
 
 FOLDER = "copies"
-"""The folder for copies of sessions, below the state folder. Always the same folder, because Gemini
-keeps an entry for every directory that it runs in."""
+"""Name of this directory, below the state folder. It is always the same, because Gemini keeps an
+entry for every directory that it runs in."""
 
 
 def copies_folder(state: Path) -> Path:
