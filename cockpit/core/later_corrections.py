@@ -1,7 +1,7 @@
 """Find the user's later correction of an order or an answer.
 
-Compares the words of the texts. A match means that both texts have the same subject, not that the
-user revoked the order.
+A later text counts if it is worded as a correction and shares enough words with the order or
+answer. This shows that both have the same subject, not that the user revoked the order.
 """
 
 from __future__ import annotations
@@ -20,9 +20,11 @@ SHARE = 1 / 3
 SHORTEST = 4
 """Minimum letters of a word that is compared. Shorter words are compared only if they are names."""
 STEM = 5
-"""Number of first letters by which words are compared, because word endings vary."""
+"""Words are compared by this many first letters, because endings vary. Names are compared whole."""
 _WORD = re.compile(r"\w+(?:[./:@_-]+\w+)*")
 _NAME = re.compile(r"\d|\w[./:@_-]\w")
+"""Matches a word that is a name: with a digit, or with a sign such as `/` or `_` between
+letters."""
 _COMMON = (
     "after again anyth befor about chang corre could doing every forge going happe insta inste"
     " longe mista never other pleas shoul sorry still their there these thing those until using"

@@ -1,7 +1,7 @@
 """The Markdown that handoff documents need: fences, headings, and quoting of untrusted text.
 
-Untrusted text (a prompt, an agent's text, a file name) in a document cannot open a section, close a
-fence or hide the text after it, and contains no control bytes.
+Untrusted text (a prompt, an agent's text, a file name) must not open a section of a document, close
+a fence, hide the text after it, or bring control bytes into the document.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ _RUNS = deferred_pattern("`+")
 
 
 def plain(text: str) -> str:
-    """Remove control bytes, except newline and tab. Idempotent.
+    """Return the text without control bytes, except newline and tab. Idempotent.
 
     Removes whole escape sequences (7-bit and 8-bit), bidi controls, zero-width spaces and tag
-    characters. Every line end becomes a newline, and a lone surrogate becomes U+FFFD. Keeps joiners
-    and variation selectors, which some scripts need, and the text after an unfinished escape
-    sequence; `core.safetext` removes these.
+    characters. CR, CRLF, U+2028 and U+2029 become a newline; a lone surrogate becomes U+FFFD. Keeps
+    joiners and variation selectors, which some scripts need, and the text after an unfinished
+    escape sequence; `safe_text` in `core.safetext` removes all three.
     """
     text = _LINE_ENDS.sub("\n", text)
     text = _CONTROLS.sub("", _ESCAPES.sub("", text))

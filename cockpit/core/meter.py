@@ -65,7 +65,7 @@ class Meter:
         """Tokens in context; None before the first reply, and after a compaction or a skipped reply
         until the next reply."""
         self.api_calls = 0
-        """Number of the main agent's replies, each counted once."""
+        """Number of the main agent's replies with a token count, each counted once."""
         self.compactions = 0
         self.tool_calls = 0
         """Number of the main agent's tool calls."""
@@ -95,7 +95,7 @@ class Meter:
         self._trend = Trend()
 
     def feed(self, event: SessionEvent | Skipped) -> None:
-        """Process the next event of the transcript; events without tokens change nothing."""
+        """Process the next event of the transcript; ignore kinds of events that change no count."""
         if isinstance(event, AssistantReplied):
             if event is self._last_bare:
                 return
@@ -154,8 +154,8 @@ class Meter:
 
     @property
     def tokens_per_turn(self) -> int | None:
-        """Tokens that one API call adds: the median of the last calls since a compaction; None if
-        unknown."""
+        """Tokens that one API call adds: the median of the last `GROWTHS_KEPT` calls that added
+        tokens since the last compaction; None if no call has."""
         from statistics import (
             median,
         )  # slow to load, and only the screen needs it
@@ -166,8 +166,10 @@ class Meter:
         return round(median(growths[-GROWTHS_KEPT:])) if growths else None
 
     def turns_left(self, target: int | None) -> int | None:
-        """Return the number of API calls until `target` tokens: 0 at or above `target`, None if
-        unknown."""
+        """Return the number of API calls until `target` tokens; 0 at or above `target`.
+
+        None if `target`, `tokens` or `tokens_per_turn` is None.
+        """
         if target is None or self.tokens is None:
             return None
         if self.tokens >= target:

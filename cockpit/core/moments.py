@@ -43,7 +43,7 @@ class ToolUsed:
     words: str
     """The tool call in one line, for the agent's row."""
     tool: str = ""
-    """The tool's name, if the CLI can have a dialog open while another tool returns."""
+    """The tool's name, if the CLI can have a dialog open while another tool returns; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +73,14 @@ class DialogOpened:
     kind: DialogKind
     detail: str
     tool: str = ""
-    """The tool that needs permission, if known."""
+    """The tool that needs permission; empty if unknown, or if `kind` is not `permission`."""
     command: str = ""
     """The tool's main argument, such as a command, path or URL; can have several lines."""
     body: str = ""
     """Everything that the user needs to read: the command, the change of a file, the plan, or the
     questions. Empty if the CLI's hooks do not report this text."""
     asked_by: str = ""
-    """The tool that opened the dialog, named as in `ToolUsed.tool`; empty if unknown."""
+    """The tool that the dialog is about, named as in `ToolUsed.tool`; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ class SubagentOver:
 
 @dataclass(frozen=True, slots=True)
 class CompactionBegins:
-    """The CLI may be about to compact; sometimes no compaction follows."""
+    """The CLI announced a compaction, which may not follow."""
 
     trigger: str
 

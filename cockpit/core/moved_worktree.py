@@ -33,7 +33,8 @@ class WorktreeState:
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """A worktree as commits: `commit` has the files; its parents are HEAD and the staged files."""
+    """A worktree as commits: `commit` has the files. Its parents are HEAD and a commit of the
+    staged files."""
 
     reference: str
     commit: str

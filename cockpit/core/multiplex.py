@@ -2,9 +2,9 @@
 
 Each end first sends `GREETING`, then one zlib stream of frames: kind, stream number, length,
 payload. Stream numbers grow and are never reused. Each end closes its direction of a stream with
-one `END` or `RESET`. A sender may have at most `WINDOW` bytes of a stream that the receiver has not
-consumed (`STEP_WINDOW` in a stream to `cockpit move-step`), so a slow reader delays only its own
-stream, and memory is bounded.
+one `END` or `RESET`. In each stream, a sender may have sent at most `WINDOW` bytes that the
+receiver has not consumed (`STEP_WINDOW` in a stream to `cockpit move-step`), so a slow reader
+delays only its own stream, and memory is bounded.
 
 The peer is not trusted: each violation raises `Violation`, and the connection must be closed.
 Frames of an unknown kind are skipped, so that later versions can add kinds.
@@ -36,7 +36,8 @@ connection to the supervisor."""
 STEP_WINDOW = 4_194_304
 """`WINDOW` of a stream to `cockpit move-step`, which carries files."""
 MOST_STREAMS = 128
-"""Maximum open streams. Below the limit of one process's connections to the supervisor."""
+"""Maximum open streams. Less than the number of connections that the supervisor allows one process.
+"""
 MOST_RESET = 1_024
 """Maximum streams that this end has reset and the peer has not closed yet."""
 LONGEST_REASON = 1_024
@@ -69,7 +70,8 @@ _KINDS = {kind.value: kind for kind in Kind}
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """A received `OPEN`, `DATA`, `END` or `RESET`. The payload of an `OPEN` is empty or `STEP`."""
+    """A received `OPEN`, `DATA`, `END` or `RESET`. An `OPEN` can have any payload; only an empty
+    payload and `STEP` are supported."""
 
     kind: Kind
     stream: int
@@ -169,7 +171,7 @@ class Multiplexer:
     def _take(self, kind: Kind, stream: int, payload: bytes) -> Frame | None:
         """Handle a frame; return it if it concerns the caller."""
         if kind is Kind.PING:
-            if self.queued < _PIECE:  # otherwise enough data is waiting to be sent
+            if self.queued < _PIECE:  # otherwise the queued data shows that this end works
                 self._queue(Kind.PONG, 0)
             return None
         if kind is Kind.PONG:
@@ -303,7 +305,7 @@ class Multiplexer:
             state.consumed = 0
 
     def ping(self) -> None:
-        """Queue a `PING`; the peer replies with a `PONG`."""
+        """Queue a `PING`. The peer replies with a `PONG`, or with data if it has much to send."""
         self._queue(Kind.PING, 0)
 
     def _close_if_ended(self, stream: int, state: _Stream) -> None:

@@ -1,7 +1,8 @@
 """Parse the record of a program without built-in support: JSON lines in a documented format.
 
-`docs/own-runtimes.md` describes the format. Every key is optional and unknown keys are ignored. A
-line with a value of a wrong type is a fault: the whole line is ignored, counted and shown.
+`docs/own-runtimes.md` describes the format. All keys but `record` in the first line are optional,
+and unknown keys are ignored. A line with an invalid value is a fault: the whole line is ignored,
+counted and shown.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ Line = Mapping[str, Any]
 
 
 class _Fault(Exception):
-    """A line contains a value of a wrong type."""
+    """A line has an invalid value, or reports a fault itself. The message says what is wrong."""
 
 
 def is_own_record(beginning: bytes) -> bool:
@@ -56,7 +57,7 @@ def is_own_record(beginning: bytes) -> bool:
 def parse(line: bytes, unique: str) -> Sequence[SessionEvent] | Skipped:
     """Parse a line without its newline. Never raises.
 
-    `unique` identifies this line among all lines of the record, and is used if `id` is missing.
+    `unique` identifies this line among all lines of the record, and replaces a missing `id`.
     """
     if not line.strip():
         return ()
@@ -154,8 +155,10 @@ def _usage(line: Line) -> Usage | None:
 
 
 def _tool(line: Line, ident: str) -> tuple[ToolUse | None, bool]:
-    """Return the tool call in a line, and whether the call has returned: a call without an id has
-    no result."""
+    """Return the tool call in a line, and whether the call counts as returned.
+
+    A call without an id does, because no result can name it.
+    """
     written = line.get("tool")
     if isinstance(written, str):
         return ToolUse(ident, written), True
@@ -204,7 +207,7 @@ def _failed(line: Line, at: datetime | None) -> ApiFailed | None:
     return ApiFailed(message[:_FAILURE_KEPT], _size(table, "status", "failed.status"), at, resets)
 
 
-# Values. A missing key gives None (`_flag`: False, `_count`: 0); a wrong type raises `_Fault`.
+# Values. A missing key gives None (`_flag`: False, `_count`: 0); an invalid value raises `_Fault`.
 
 
 def _text(line: Line, key: str, name: str = "") -> str | None:

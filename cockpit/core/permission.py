@@ -1,9 +1,9 @@
 """Compare what permission modes allow without asking, and choose the mode of a successor.
 
-The mode of a successor is never wider than its predecessor's, except that a mode of another CLI may
-allow `Right.LOOK` too. The same name means different things in different CLIs, so the rights of the
-modes are compared, not their names. Reading files is not compared, because each CLI allows it by
-rules of its own.
+The mode of a successor allows nothing without asking that its predecessor's mode did not, except
+that a mode of another CLI may allow `Right.LOOK`. The same name means different things in different
+CLIs, so the rights of the modes are compared, not their names. Reading files is not compared,
+because each CLI allows it by rules of its own.
 """
 
 from __future__ import annotations
@@ -65,7 +65,8 @@ def nearest(modes: Modes, name: str, rights: Rights) -> str:
 
     The returned mode allows nothing without asking that was not allowed before, except `LOOK`,
     which changes nothing. At least one of `modes` must allow no more than `LOOK`. Prefers a mode
-    with the same rights; then the same name, if its rights are within `rights`; then the widest.
+    with the same rights; then the same name, if its rights are within `rights`; then the widest
+    mode within `rights`.
     """
 
     def preference(mode: str) -> tuple[bool, bool, bool, int, int]:
@@ -85,8 +86,8 @@ def successors_mode(configured: str, observed: str | None, modes: Modes) -> str:
 
     The observed mode comes from a transcript that the agent can write, so it can only narrow the
     configured mode. An unknown mode is treated as the widest. An empty `configured` means the CLI's
-    default, whose rights are unknown. An empty mode is kept, unless the observed mode asks about or
-    refuses every action.
+    default, whose rights are unknown; it is kept, unless the observed mode asks about or refuses
+    every action.
     """
     if not observed:
         return configured

@@ -97,7 +97,7 @@ def difference(best: Candidate, other: Candidate) -> str:
             known = not math.isinf(theirs)
             why = kinds[place] if known else f"{unknown[place]} unknown"
             return f"{why} ({numbers(other)})"
-    return f"equally good, but {best.name} comes first in the configuration ({numbers(other)})"
+    return f"equally good, but {best.name} comes first in the list of machines ({numbers(other)})"
 
 
 def _rank(candidate: Candidate) -> tuple[Fraction | float, Fraction | float, Fraction | float]:

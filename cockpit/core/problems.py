@@ -28,7 +28,7 @@ PREFIX = "urn:problem-type:cockpit:"
 
 KINDS: Mapping[str, str] = {
     "bad-usage": "The request is invalid; `errors` lists the invalid values, if known.",
-    "bad-config": "A configuration file is invalid; the title begins with file and line.",
+    "bad-config": "A configuration file is invalid; the title usually begins with file and line.",
     "no-such-agent": "No agent, session, handoff or document of that name exists.",
     "not-now": "Not possible in the current state; the detail says why, the hint what to do first.",
     "not-allowed": "The caller, usually an agent or a hook, may not send this request.",

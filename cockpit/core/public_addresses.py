@@ -1,8 +1,8 @@
 """Decide which IP addresses are public.
 
 An IPv6 address can contain an IPv4 address to which a router or a kernel sends the packets instead.
-Such an address is public only if its IPv4 address is public. Python's `is_global` knows only some
-of these forms, and each Python version knows different forms, so all forms are listed here.
+Such an IPv6 address is public only if the IPv4 address is public. Python's `is_global` knows only
+some of these forms, and each Python version knows different forms, so all forms are listed here.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterator
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _GLOBAL_UNICAST = ipaddress.ip_network("2000::/3")
-"""All assigned IPv6 addresses; all other addresses are local, reserved or translated."""
+"""Contains all public IPv6 addresses, except those of `_INNER_AT_THE_END`."""
 
 _INNER_AT_THE_END = tuple(
     map(

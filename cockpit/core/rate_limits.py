@@ -22,7 +22,7 @@ class RateLimit:
 
 
 def exhausted_until(limits: Iterable[RateLimit]) -> float | None:
-    """Return when the last exhausted limit resets, in unix seconds.
+    """Return the latest reset time of the exhausted limits, in unix seconds.
 
     None if no limit is exhausted, or if no reset time of an exhausted limit is known.
     """

@@ -73,7 +73,7 @@ def resolve_window(
     table: Window | None = None,
     seen: int | None = None,
 ) -> Window:
-    """Return the window from the first argument that is known.
+    """Return the window from the first argument that is known; an assumed 200k if none is.
 
     `override` is the user's setting, `reported` comes from the status line, `identity` from the
     transcript, `table` from the model's name. `seen` is the largest token count; a derived window

@@ -82,7 +82,7 @@ class Redactor:
         self._known_values = KnownValues(secrets)
 
     def redact(self, text: str) -> Redacted:
-        """Replace every secret. Idempotent. Takes time linear in the length of the text."""
+        """Return the text with every secret replaced. Idempotent, and takes linear time."""
         count = 0
         for _ in range(LONGEST_CHAIN):  # pragma: no branch - no known text needs all rounds
             pieces, replaced = self._round(text)
@@ -92,7 +92,8 @@ class Redactor:
         return Redacted(text, count)
 
     def findings(self, text: str) -> list[Finding]:
-        """Return the secrets in order, without overlaps. Secrets inside markers are left out."""
+        """Return the secrets in order, without overlaps. Secrets that overlap a redaction marker
+        are left out."""
         spans = self._everything(text)
         markers = [marker.span() for marker in _MARKER.finditer(text)]
         return [
@@ -102,7 +103,7 @@ class Redactor:
         ]
 
     def without_known(self, text: str) -> str:
-        """Replace known values only, not shapes. For text that is stored and never sent."""
+        """Return the text with only the known values replaced. For text that is never sent."""
         out: list[str] = []
         at = 0
         for start, end, kind in _merged(list(self._known(text))):
@@ -145,7 +146,8 @@ def count_redacted(text: str) -> int:
 
 
 def secret_values(environment: Mapping[str, str]) -> list[str]:
-    """Return the secret values of an environment, by the variable's name or the value's shape.
+    """Return the secret values of an environment, by the variable's name or the value's shape, and
+    the passwords and tokens in its URLs.
 
     Paths and a few ordinary words are left out, even under a secret name. Numbers and short values
     are included only under a name that is certainly secret.

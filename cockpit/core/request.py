@@ -1,8 +1,8 @@
-"""Build the prompts that ask an agent for its handoff document.
+"""Build the prompts about a handoff document: the warning, the requests, and the corrections.
 
-Each prompt uses some of the little context that is left, so it is short. It gives the reason, the
-path and the headings, and asks the agent to end its turn afterwards. The tone is factual, without
-orders in capitals.
+Each prompt uses some of the little context that is left, so it is short. A request gives the
+reason and the headings. A request to a running session also gives the path, and asks the agent to
+end its turn afterwards. The tone is factual, without orders in capitals.
 """
 
 from __future__ import annotations

@@ -31,7 +31,8 @@ class RunningTools:
     def feed(self, event: SessionEvent | Skipped) -> None:
         """Process the next event of the transcript.
 
-        The end of a turn, a compaction, a prompt and a new message of the agent end all open calls.
+        The end or interrupt of a turn, a compaction, a prompt, and a new message of the agent mean
+        that no earlier call is open.
         """
         match event:
             case AssistantReplied(sidechain=False, tools=tools, message_id=message):

@@ -52,8 +52,8 @@ def safe_line(text: str, limit: int = 200) -> str:
 
 
 def quoted(text: str, limit: int = 200) -> str:
-    """Put an untrusted word in quotes, for a message about the word; escape it if it is not safe to
-    show."""
+    """Return an untrusted word in quotes, for a message about the word; escaped if showing the word
+    is not safe."""
     shown = _shortened(text, limit)
     return repr(shown) if safe_line(shown, limit) == shown else ascii(shown)
 
@@ -70,7 +70,8 @@ def safe_text(text: str, limit: int = 262_144) -> str:
 
 
 def typeable(text: str) -> str:
-    """Make text safe to paste into a pane: no escape sequences or controls, except newline and tab.
+    """Return the text, safe to paste into a pane: no escape sequences, and no controls except
+    newline and tab.
 
     Joined emoji and right-to-left text stay as they are, because the text goes to a program.
     """
@@ -81,14 +82,17 @@ def typeable(text: str) -> str:
 
 
 def without_controls(text: str) -> str:
-    """Remove controls and invisible characters from text without escape sequences."""
+    """Return the text without controls and invisible characters, except newline and tab.
+
+    The text must have no escape sequences.
+    """
     if not _SUSPECT.search(text):
         return text
     return _SURROGATES.sub(REPLACEMENT, _REMOVED_FROM_TEXT.sub("", text))
 
 
 def without_escapes(text: str) -> str:
-    """Remove all escape sequences. The result has no ESC, but can have other controls."""
+    """Return the text without escape sequences and ESC; other controls stay."""
     return _ESCAPES.sub("", text)
 
 

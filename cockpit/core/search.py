@@ -29,9 +29,9 @@ def holds_all(text: str, terms: Sequence[str]) -> bool:
 
 
 def excerpt(text: str, terms: Sequence[str], room: int = 160) -> str:
-    """Return the line with the most query words, cut to `room` characters around the first word.
+    """Return the line with the most query words, cut to `room` characters around the first of them.
 
-    Empty if no line contains any of the words.
+    Ellipses mark the cuts. Empty if no line contains any of the words.
     """
     lines = [line.strip() for line in text.splitlines()]
     best = max(lines, key=lambda line: _count(line, terms), default="")

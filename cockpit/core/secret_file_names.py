@@ -1,4 +1,4 @@
-"""Recognize files that hold secrets by their names."""
+"""Decide from a file's name whether the file holds secrets."""
 
 from __future__ import annotations
 

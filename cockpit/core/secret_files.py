@@ -38,6 +38,8 @@ class _Place:
     """The word, in lower case, after which the expression is matched."""
     expression: re.Pattern[str]
     judge: Literal["password", "random", "drawn", "sure"] = "password"
+    """Which values are secrets: passwords; random text; random text except UUIDs and calls; or all.
+    """
     kind: str = "command"
 
 
@@ -169,7 +171,7 @@ _ALL_FORMS = (
 )  # fmt: skip
 """Forms of secrets in source code and documents that `core.secret_names` does not know."""
 _WORD_FORMS = [form for form in _ALL_FORMS if form.word.isascii() and form.word.isalpha()]
-"""Forms that are tried only if the text contains the word as a whole word."""
+"""Forms that are tried only if the text contains `word` as a whole word."""
 _FOREIGN_FORMS = [form for form in _ALL_FORMS if not form.word.isascii()]
 _FORMS = [form for form in _ALL_FORMS if form not in (*_WORD_FORMS, *_FOREIGN_FORMS)]
 _BY_RUN = [(longest_run(place.word), place) for place in (*_PLACES, *_FORMS)]

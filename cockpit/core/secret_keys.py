@@ -41,7 +41,10 @@ def key_blocks(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def _start_of_key(text: str, floor: int, end: int) -> int:
-    """Return the start of a key whose first line is missing: its first base64 line."""
+    """Return the start of a key whose first line is missing: its first base64 line.
+
+    Returns `end` if there is no base64 line before it.
+    """
     begin = end
     piece = text[floor:end]
     for match in reversed(list(_KEY_LINE.finditer(piece))):

@@ -1,8 +1,8 @@
 """The table of known kinds of secrets, one row per kind.
 
-The rules (`core.secret_shapes`, `core.secret_names`), `cockpit redact --kinds` and the test corpus
-(`tests/redaction/`) are generated from these rows. The shapes were compared with the public rules
-of gitleaks and detect-secrets; the rows themselves are original.
+The rules of `core.secret_shapes`, the names in `core.redaction`, `cockpit redact --kinds` and the
+test corpus (`tests/redaction/`) are generated from these rows. The shapes were compared with the
+public rules of gitleaks and detect-secrets; the rows themselves are original.
 
 A template is literal text with runs in braces: `{W:36}` is 36 characters of the alphabet `W`,
 `{9:10-13}` 10 to 13 digits, `{pat|oat}` one of several words, `{U}` a UUID. A run that ends in `!`

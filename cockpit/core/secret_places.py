@@ -148,7 +148,7 @@ def places(text: str, word: str) -> Iterator[int]:
 
 
 def url_secrets(text: str) -> Iterator[Span]:
-    """Yield the passwords and tokens in URLs."""
+    """Yield start, end and kind of each password and token in a URL."""
     for at in places(text, "://"):
         match = _URL_USER.match(text, at)
         if match is None:
@@ -318,7 +318,8 @@ def _authorized(text: str, folded: str) -> Iterator[Span]:
 
 
 def _in_cookies(text: str, folded: str) -> Iterator[Span]:
-    """Yield secret cookies. Overlapping parts are read once, even if `cookie` occurs often."""
+    """Yield start, end and kind of each secret cookie. Reads each part of the text once, even if
+    `cookie` occurs often."""
     judged = 0
     for begin, end, firsts in _cookie_runs(text, folded):
         for match in _COOKIE.finditer(text, begin, end):

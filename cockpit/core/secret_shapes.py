@@ -52,7 +52,7 @@ def looks_secret(value: str) -> bool:
 
 
 def url_passwords(value: str) -> Iterator[str]:
-    """Yield the passwords in the URLs of a value."""
+    """Yield the passwords and tokens in the URLs of a value."""
     for start, end, _ in url_secrets(value):
         yield value[start:end]
 
@@ -123,7 +123,7 @@ Rules = tuple[re.Pattern[str], dict[str, list[Shape]], list[tuple[str, Shape]]]
 @cache
 def _rules() -> Rules:
     """Return an expression for the first letters of all kinds, the rules by first letters, and the
-    rules without first letters."""
+    rules without first letters, each with a word that its secrets contain."""
     by_start: dict[str, list[Shape]] = {}
     inner: list[tuple[str, Shape]] = []
     for kind in KINDS:

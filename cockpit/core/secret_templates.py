@@ -80,10 +80,10 @@ _UUID_RUNS: tuple[tuple[Part, ...], ...] = (
 def expression(template: str) -> str:
     """Convert a template to a regular expression; `<` and `>` become the group `s`.
 
-    A run without `!` may be a quarter shorter than in the template, or half longer; the last run in
-    a template may be three times as long. A run at the end of a
-    template may have any length: the expression ends at the shortest length of that run, and
-    `open_alphabet` has the characters that may follow.
+    A run without `!` may be a quarter shorter than in the template, or half longer; the last run
+    may be three times as long, if other text follows it. A run at the end of the template has no
+    maximum length: the expression ends at the shortest length of that run, and `open_alphabet` has
+    the characters that may follow.
     """
     pieces: list[str] = []
     read = parts(template)

@@ -68,7 +68,8 @@ _PIECES = deferred_pattern(r"[A-Za-z0-9]+")
 def is_placeholder(value: str) -> bool:
     """Return whether a value is a placeholder for a secret.
 
-    The whole value is checked, because generated passwords can contain `$ % * < [ {` too.
+    A reference or a mask must be the whole value, because a generated password can contain its
+    signs (`$ % * < [ {`) too.
     """
     if _REFERENCE.fullmatch(value) or _MASKED.fullmatch(value) or _SAMPLE.search(value):
         return True
@@ -96,7 +97,7 @@ def is_random(value: str) -> bool:
 def is_password(value: str, *, certain: bool) -> bool:
     """Return whether a value with a password's name is a password.
 
-    `certain` means that the text must be a value, because it is quoted or in an environment.
+    `certain`: whether the text is surely a value, such as a quoted text or an option's argument.
     """
     if len(value) < SHORTEST_PASSWORD or is_placeholder(value) or _PATH.match(value):
         return False

@@ -57,7 +57,7 @@ class AssistantReplied:
     message_id: str
     model: str
     context: Usage | None
-    """Tokens in the window: the last of `iterations`, if the record has them. None if the CLI
+    """Tokens in the window: the last of the record's `iterations`, if it has any. None if the CLI
     records usage apart from text and tools; this event then changes no token count."""
     billed: Usage
     """Usage of the whole message, for totals."""
@@ -134,7 +134,8 @@ class ToolFinished:
     answers: tuple[tuple[str, str], ...] = ()
     """If the tool asked the user: each question with its answer."""
     agent_id: str | None = None
-    """The id of the subagent that the tool started; in a report of a background task, its id."""
+    """The id of the subagent that the tool started; in a report of a background task, the
+    task's id."""
     agent_status: str | None = None
     """`running`, `completed`, `failed` or `stopped`, if `agent_id` is set."""
     task_id: str | None = None
@@ -152,8 +153,7 @@ class Compacted:
     """The CLI compacted the conversation; the token count is unknown until the next reply."""
 
     trigger: str = "auto"
-    """`auto` or `manual`; empty if unknown, because the transcript may report it in the next line.
-    """
+    """`auto` or `manual`; empty if unknown. The transcript may report it in the next line."""
     pre_tokens: int | None = None
     at: datetime | None = None
 
@@ -223,7 +223,8 @@ class PromptFileTaken:
 
 @dataclass(frozen=True, slots=True)
 class DocumentShown:
-    """The model got the text of a Markdown file with a goal, perhaps a handoff document."""
+    """The model got the text of a Markdown file with "goal" in a heading, perhaps a handoff
+    document."""
 
     path: str
     text: str

@@ -22,7 +22,7 @@ def session_commits(
     in_git: Sequence[CommitMade],
     lost: Collection[str],
 ) -> tuple[CommitMade, ...]:
-    """Return the session's commits, oldest first.
+    """Return the session's commits, oldest first; recorded commits that `in_git` lacks come first.
 
     `quiet` are subjects of commits whose hash the transcript does not have. `in_git` are the
     commits on the branch since the session began, oldest first. `lost` are recorded hashes that no

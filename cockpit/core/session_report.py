@@ -1,6 +1,6 @@
 """The output of `cockpit usage --json` and `cockpit facts --json`.
 
-The values come from `meter` and `collect`. An unknown value is None, never 0.
+The values come from `core.meter` and `core.collect`. An unknown value is None, never 0.
 """
 
 from __future__ import annotations
