@@ -1,8 +1,8 @@
 """Parse captured screen lines into text and colours.
 
 tmux returns lines with SGR sequences, whose state continues from one line to the next. This module
-makes the lines safe and splits them into runs of one style. It is fast enough for every changed
-line. The runs depend only on the line and the initial style, so these two can be a cache key.
+makes the lines safe and splits them into runs of one style, fast enough for every changed line. The
+runs depend only on the line and the initial style, so these two can be a cache key.
 """
 
 from __future__ import annotations
@@ -62,7 +62,10 @@ _DRAWING = str.maketrans(
 
 
 def screen(lines: Iterable[str]) -> tuple[str, ...]:
-    """Make the lines of one capture safe; letters between SO and SI become line drawings."""
+    """Return the lines of one capture, made safe; letters between SO and SI become line drawings.
+
+    The state of SO and SI continues from one line to the next.
+    """
     drawing = False
     safe_lines = []
     for line in lines:

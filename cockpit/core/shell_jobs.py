@@ -1,6 +1,6 @@
 """Recognise commands that a shell continues in the background: `npm run dev &`.
 
-The CLI does not know of these commands, so nothing in the transcript says when a command ends.
+The CLI does not know of these commands, so the transcript does not show when they end.
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ def shell_jobs(command: str) -> tuple[str, ...]:
 
 
 def printed_pid(command: str, output: str) -> str:
-    """Return the process id of a background command; empty if the output has none or several."""
+    """Return the process id that the shell printed for a background command.
+
+    The shell prints the id for `echo $!`, or as in `[1] 4711`. Empty if there is none, or several.
+    """
     is_printed = "$!" in command or output.startswith("[")
     pids = {*_PID.findall(output)} if is_printed else set()
     return pids.pop() if len(pids) == 1 else ""

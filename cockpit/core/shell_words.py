@@ -1,6 +1,7 @@
 """Split a shell command line into its simple commands, as words.
 
-Runs nothing. Does not expand variables or substitutions, and ignores the text of here-documents.
+Runs nothing. Does not expand variables or substitutions. Ignores everything after the `<<` of a
+here-document.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import shlex
 from functools import lru_cache
 
 MOST = 4_000
-"""Maximum characters of a command line that is read."""
+"""Maximum characters of a command line; a longer one is not read."""
 
 _SEPARATORS = frozenset(";&|()\n")
 _PREFIXES = frozenset({"command", "env", "exec", "nohup", "sudo", "time"})
@@ -18,9 +19,10 @@ _GIT_OPTIONS_WITH_VALUE = frozenset({"-C", "-c", "--git-dir", "--work-tree", "--
 
 @lru_cache(maxsize=512)
 def simple_commands(line: str) -> tuple[tuple[str, ...], ...]:
-    """Return the simple commands of a line; none if the line cannot be parsed with certainty.
+    """Return the simple commands of a line, without assignments and prefixes such as `sudo`.
 
-    Cached, because a session's first commands are parsed again after each new command.
+    Empty if the line is longer than `MOST`, or a quote in it is not closed. Cached, because a
+    session's first commands are parsed again after each new command.
     """
     if len(line) > MOST:
         return ()
@@ -30,7 +32,7 @@ def simple_commands(line: str) -> tuple[tuple[str, ...], ...]:
     try:
         for word in reader:
             if word.startswith("<<") and word != "<<<":
-                break  # the text of the here-document follows
+                break  # a here-document: its text is not a command
             if set(word) <= _SEPARATORS:
                 commands.append([])
             else:

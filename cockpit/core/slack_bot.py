@@ -42,7 +42,7 @@ _THREAD_GONE = frozenset({"thread_not_found", "invalid_thread_ts", "cannot_reply
 
 _TOKEN_STEP = (
     "copy the bot token (xoxb-…) from the app's OAuth & Permissions page into the supervisor's"
-    " environment and restart it"
+    " environment and restart the supervisor"
 )
 _CHANNEL_STEP = "copy the channel's ID from the end of its About tab into channel_id"
 _INVITE_STEP = "invite the bot with /invite in that channel"
@@ -85,7 +85,7 @@ def body(
 def judged(answer: Answer, thread: str | None) -> Answer:
     """Return Slack's response with the error or the thread from its body.
 
-    `thread` is the thread to which the message was sent.
+    `thread` is the thread to which the message was sent; None if it was sent to the channel.
     """
     if answer.status is None or not 200 <= answer.status < 300:
         return answer

@@ -88,9 +88,9 @@ def statements(body: str) -> Section:
 def says(later: str, earlier: str) -> bool:
     """Return whether a later statement still says the same as an earlier one.
 
-    True if the later statement begins with the same words, in the same order, apart from articles
-    and auxiliary verbs, and has no further negation or limiting word. The reason that a statement
-    gives can change.
+    True if the later statement begins with the same words, in the same order, apart from small
+    words such as articles and auxiliary verbs, and has no further negation or limiting word. The
+    reason that a statement gives can change.
     """
     if _begins_with(later, earlier):
         return True
@@ -101,8 +101,9 @@ def says(later: str, earlier: str) -> bool:
 def names(revocation: str, standing: Sequence[str]) -> int | None:
     """Return the index of the statement that a revocation names; None if this is not certain.
 
-    The revocation begins with the words of the statement, or with the beginning of exactly one
-    statement.
+    A revocation names a statement if it begins with all words of the statement, apart from its
+    reason; of several such statements, it names the longest. Otherwise, the first clause of the
+    revocation must have at least two words and be the beginning of exactly one statement.
     """
     revoked = _words(revocation)
     whole = [
@@ -143,7 +144,8 @@ def _items(body: str) -> list[list[str]]:
 
 
 def _read_item(lines: list[str], stated: list[str], revoked: list[str]) -> None:
-    """Append an item's statement or revocations. A statement before `Revoked:` is revoked."""
+    """Append an item's statement or revocations. A statement before `Revoked:`, in the same
+    item, is revoked."""
     kept: list[str] = []
     ends = False
     for line in lines:

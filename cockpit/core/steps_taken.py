@@ -49,8 +49,8 @@ class Step:
     error: str = ""
     """The first line of a failed call's output, without its exit code."""
     committed: tuple[str, ...] = ()
-    """Subjects of new commits, from git's output, even if a later part of the command failed. An
-    amended commit is not new."""
+    """Subjects of new commits, even if a later part of the command failed. An amended commit is not
+    new."""
 
     @property
     def changes(self) -> bool:
@@ -142,8 +142,9 @@ def _first_error(text: str) -> str:
 def _subjects(command: str, output: str, *, failed: bool) -> tuple[str, ...]:
     """Return the subjects of the commits that a command made.
 
-    Empty if git may have made or changed a commit in another way, such as with `--amend`. The
-    subjects come from git's output; with `--quiet`, from the command, if it made only one commit.
+    The subjects come from git's output. With `--quiet`, the subject comes from the command, if the
+    command made only one commit. Empty if git may have made or changed a commit in another way,
+    such as with `--amend`.
     """
     # Parsing a command line is slow, and nearly all commands of a transcript commit nothing.
     printed = _COMMITTED.findall(output) if "commit" in command else []

@@ -19,7 +19,8 @@ Form = Literal["structured", "narrative"]
 Occasion = Literal["compact", "clear"]
 
 LONGEST = 9_500
-"""Maximum characters of the text; a hook's response may have 10,000."""
+"""Maximum characters of the text; a hook's response may have 10,000. If the text is cut in a code
+block, the closing fence is added."""
 LONGEST_GOAL = 2_500
 MOST_FILES = 40
 MOST_TODOS = 40
@@ -36,7 +37,7 @@ class Ground:
     """The values for a supplement."""
 
     token: str
-    """A unique text. When the transcript contains it, the supplement has arrived."""
+    """A unique text; the supplement has arrived when the transcript contains this text."""
     facts: Facts
     git: GitView
     goal: str | None = None
@@ -46,7 +47,7 @@ class Ground:
 
 
 def supplement(ground: Ground, occasion: Occasion, form: Form = "structured") -> str:
-    """Return the facts as text: at most `LONGEST` characters, with the token in the first line."""
+    """Return the facts as text, shortened to `LONGEST`, with the token in the first line."""
     opening = (
         f"Note from cockpit ({ground.token}): {_OPENING[occasion]} The facts come from the "
         "session's transcript and git. Where a summary differs, these facts are right."

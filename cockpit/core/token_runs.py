@@ -25,7 +25,7 @@ _RUN = re.compile(rf"[^ ]{{{SHORTEST_RUN},}}")
 def token_runs(text: str) -> str:
     """Return each long run of the text once, one per line.
 
-    Colour codes and JSON's `\\n` are treated as spaces.
+    Colour codes and escaped whitespace (`\\n`) are treated as spaces.
     """
     long = dict.fromkeys([run for run in _apart(text).split() if len(run) >= SHORTEST_RUN])
     return "\n".join(long)
@@ -45,8 +45,8 @@ def _apart(text: str) -> str:
 
 
 def spaced(text: str) -> str:
-    """Replace colour escape sequences and escaped whitespace (`\\n`, `\\r`, `\\t`) with spaces of
-    the same length."""
+    """Return the text with spaces instead of colour codes and escaped whitespace (`\\n`, `\\r`,
+    `\\t`), of the same length."""
     if "\\" in text:
         # Otherwise the letter of the escape would be read as part of the next run.
         for written in ("\\n", "\\r", "\\t"):

@@ -20,7 +20,7 @@ from cockpit.core.front_matter import FrontMatter
 from cockpit.core.markdown import code, fenced, marked_lines, one_line
 
 MOST_LINES = 100
-"""Maximum lines of one list, because every line uses the reader's context."""
+"""Maximum lines of one list, because every line uses the context of the new session."""
 MOST_CLAIMS = 50
 MOST_OVER = 10
 """Maximum listed background tasks that have ended. All running tasks are listed."""
@@ -99,7 +99,8 @@ class GitView:
         return None if self.known is None else commit in self.known
 
     def place(self, path: str) -> str:
-        """Return a path relative to the top folder of the worktree, if the path is inside it."""
+        """Return a path relative to the top folder of the worktree; unchanged if it is not
+        inside."""
         return path.removeprefix(f"{self.root}/") if self.root else path
 
     def trace(self, places: Iterable[str], *, is_there: bool) -> Trace | None:
@@ -144,10 +145,10 @@ def claimed_commits(text: str) -> list[str]:
 
 
 def mark_claims(text: str, git: GitView, claims: Sequence[str]) -> str:
-    """Mark each claimed commit as verified or unverified. Idempotent.
+    """Return the text with each claimed commit marked as verified or unverified. Idempotent.
 
     Marks that the agent wrote are removed. A commit that git was not asked about gets no mark. Code
-    blocks are not changed; `verified_facts` lists the commits in them.
+    blocks are not changed; `verified_facts` lists the unverified commits in them.
     """
     answers = {claim: git.has_commit(claim) for claim in claims}
     return "\n".join(
@@ -185,7 +186,8 @@ def _most_read(facts: Facts, git: GitView) -> str:
 
 
 def todos(items: Sequence[Todo]) -> str:
-    """Format the agent's todo list: `[x]` completed, `[~]` in progress, `[ ]` anything else."""
+    """Format the agent's todo list: `[x]` completed, `[~]` in progress, `[ ]` anything else;
+    `None.` if the list is empty."""
     if not items:
         return "None."
     return _listed([f"{_MARKS.get(todo.status, '[ ]')} {_text(todo.content)}" for todo in items])
@@ -194,6 +196,7 @@ def todos(items: Sequence[Todo]) -> str:
 def background_work(facts: Facts) -> str:
     """Return one line for each subagent and background task, with advice for the successor.
 
+    Of the tasks that have ended, only the last `MOST_OVER` are listed. Empty without any work.
     `is_background_line` recognises these lines by their beginning: the kind and the id.
     """
     open_ = [task for task in facts.background if task.status in ("running", "unknown")]
@@ -314,7 +317,9 @@ def uncommitted(git: GitView) -> str:
     if not git.is_repository:
         return NOT_KNOWN
     if not git.status_known:
-        return "Unknown: git would have run a program that the repository's settings name."
+        return (
+            "Unknown: `git status` failed, or would run a program that the repository configures."
+        )
     if not git.status:
         return "None: the working tree is clean."
     lines = [line.rstrip()[:300] for line in git.status[:MOST_LINES]]
@@ -329,9 +334,11 @@ def _flat(line: str) -> str:
 
 
 def commits(facts: Facts, git: GitView, claims: Sequence[str] = ()) -> str:
-    """List the session's commits in git, newest first; then commits of transcript and document.
+    """List the session's commits in git, newest first; then the other commits of the transcript,
+    and commits in `claims` that git does not have.
 
-    A commit that git does not have is marked.
+    A commit that git does not have is marked as unverified. A commit that no branch has now is left
+    out. Returns `None.` without commits.
     """
     lines = [f"{code(made.hash, 40)} {_text(made.subject)}" for made in git.commits]
     known = [made.hash for made in git.commits]
