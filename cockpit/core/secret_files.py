@@ -213,8 +213,8 @@ def file_secrets(text: str, folded: str, words: Words) -> Iterator[Span]:
     in_words = [form for form in _WORD_FORMS if form.word.encode() in words.each]
     foreign = () if text.isascii() else _FOREIGN_FORMS
     joined = words.joined  # `may_hold`, inlined for speed: most texts have none of these words
-    there = [place for run, place in _BY_RUN if run in joined]
-    for place in (*there, *in_words, *foreign):
+    present = [place for run, place in _BY_RUN if run in joined]
+    for place in (*present, *in_words, *foreign):
         done = 0
         for at in places(folded, place.word):
             match = place.expression.match(text, at) if at >= done else None

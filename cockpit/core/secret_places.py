@@ -160,8 +160,8 @@ def url_secrets(text: str) -> Iterator[Span]:
 
 
 def _named(text: str, folded: str, words: Words) -> Iterator[Span]:
-    there = [anchor for run, anchor in _ANCHORS if run in words.joined]
-    hits = sorted({at for anchor in there for at in places(folded, anchor)})
+    present = [anchor for run, anchor in _ANCHORS if run in words.joined]
+    hits = sorted({at for anchor in present for at in places(folded, anchor)})
     done = 0
     for at in hits:
         if at < done:

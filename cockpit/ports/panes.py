@@ -126,7 +126,7 @@ class Panes(Protocol):
         """Return the pid of cockpit's own screen, in the home window; None if it is not running."""
 
     async def look(self) -> dict[PaneId, Pane]:
-        """Return all panes with a label. Empty only if the server has none or has ended."""
+        """Return all panes with a label. Empty only if there are no such panes, or no server."""
 
     async def open(self, label: str, launch: Launch) -> Pane:
         """Start a process in a new window."""

@@ -51,12 +51,12 @@ class Origin:
 class Ancestor:
     """A process, or an ancestor of a process, with values that show who started the process.
 
-    All text is untrusted.
+    All text is untrusted. Values that are missing or cannot be read are empty.
     """
 
     process: ProcessId
     run: str = ""
-    """Value of `COCKPIT_RUN` in the process's environment; empty if missing."""
+    """Value of `COCKPIT_RUN` in the process's environment."""
     agent: str = ""
     """Value of `COCKPIT_AGENT`: the name of the agent in whose pane the process runs."""
     socket: str = ""
@@ -68,7 +68,7 @@ class Ancestor:
     ssh: str = ""
     """Value of `SSH_CONNECTION`."""
     terminal: str = ""
-    """The process's controlling terminal (`pts/3`); empty if there is none."""
+    """The process's controlling terminal (`pts/3`)."""
     arguments: tuple[str, ...] = ()
     """The process's command line."""
     tmux: str = ""
@@ -113,7 +113,10 @@ class Processes(Protocol):
         """Return whether exactly this process is still running; False for a zombie."""
 
     def marked(self, marker: str) -> list[ProcessId]:
-        """Return all other processes with `COCKPIT_RUN=<marker>` in their environment."""
+        """Return all processes but this one with `COCKPIT_RUN=<marker>` in their environment.
+
+        Empty for an empty marker.
+        """
 
     def carries(self, process: ProcessId, marker: str) -> bool | None:
         """Return whether this process has `COCKPIT_RUN=<marker>` in its environment.
@@ -133,12 +136,14 @@ class Processes(Protocol):
     def ancestry(self, pid: int) -> list[Ancestor]:
         """Return the process, its parent, and all further ancestors.
 
-        Empty if the process does not exist. Values that cannot be read are empty.
+        Empty if the process does not exist.
         """
 
     def origin(self, pid: int) -> Origin | None:
-        """Return the marker (`COCKPIT_RUN`) and directory of a process; None if one of the two
-        cannot be read."""
+        """Return the marker (`COCKPIT_RUN`) and directory of a process.
+
+        None if the process has no marker, or if one of the two cannot be read.
+        """
 
     def terminal(self, process: ProcessId) -> Terminal | None:
         """Return the process's controlling terminal; None if there is none, or if the
@@ -166,4 +171,7 @@ class Processes(Protocol):
         first: EndSignal = "TERM",
     ) -> Ending:
         """End the process (signal `first`, wait, SIGKILL, wait), then all processes with
-        `COCKPIT_RUN=<marker>` (SIGTERM, wait, SIGKILL, wait). `patience` is in seconds."""
+        `COCKPIT_RUN=<marker>` (SIGTERM, wait, SIGKILL, wait).
+
+        Without a process, ends only the others. `patience` is the time before SIGKILL, in seconds.
+        """

@@ -70,7 +70,7 @@ class SessionRecord:
     previous: SessionId | None
     run: str
     created: float
-    """When the session started; 0 if the time is unknown, for a session of another machine."""
+    """When the session started; 0 if unknown, as for a session from another machine."""
     document: str | None = None
     """The handoff document that the session was started with; None for most first sessions."""
     transcript: str | None = None

@@ -77,7 +77,7 @@ class Activity(StrEnum):
     BUSY = "busy"
     IDLE = "idle"
     WAITING = "waiting"
-    """A dialog is open: permission, question, trust."""
+    """A dialog is open: it asks for a permission, for an answer, or whether to trust the folder."""
     UNKNOWN = "unknown"
 
 
@@ -134,7 +134,8 @@ class Report:
     """The CLI's version."""
     cost_usd: float | None = None
     limit_resets: float | None = None
-    """When an exhausted usage limit resets; unix seconds, None if no limit is exhausted."""
+    """When all exhausted usage limits have reset, in unix seconds; None if no limit is exhausted,
+    or if the time is unknown."""
     rate_limits: tuple[RateLimit, ...] = ()
     """The account's usage limits; empty if the report has none."""
 

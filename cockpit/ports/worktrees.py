@@ -25,9 +25,9 @@ class GitFacts:
 
     root: Path | None = None
     branch: str | None = None
-    """The current branch; None if HEAD is detached."""
+    """The current branch; None if HEAD is detached, or outside a repository."""
     head: str | None = None
-    """Full hash of the current commit; None before the first commit."""
+    """Full hash of the current commit; None before the first commit, or outside a repository."""
     status: tuple[str, ...] = ()
     """Lines of `git status --porcelain`, at most 200."""
     status_known: bool = True
@@ -101,9 +101,9 @@ class Worktree:
     directory: Path
     branch: str
     created: bool
-    """Whether this call created the worktree; False for an existing worktree that was adopted."""
+    """Whether `Worktrees.ensure` created the worktree; False if it adopted an existing one."""
     new_branch: bool = False
-    """Whether this call created the branch; False for an existing branch."""
+    """Whether `Worktrees.ensure` created the branch; False for an existing branch."""
     made: Made | None = None
     """cockpit's data about the worktree; None if cockpit did not create the worktree."""
     unfiltered: tuple[str, ...] = ()
@@ -134,10 +134,13 @@ class Tree:
     """Number of changed files that `git status` does not show (assume-unchanged, skip-worktree)."""
     untracked: int | None = 0
     ignored: tuple[str, ...] = ()
-    """Ignored files and folders, without those that are known to exist elsewhere."""
+    """Ignored files and folders. After `Worktrees.examine`, without those that are the same in the
+    main checkout."""
     ignored_bytes: int = 0
+    """Total size of the ignored files; 0 before `Worktrees.examine`."""
     inner: tuple[str, ...] = ()
-    """Other repositories inside the worktree: initialised submodules, worktrees, clones."""
+    """Other repositories inside the worktree: initialised submodules, worktrees, clones. Empty
+    before `Worktrees.examine`."""
     modules: tuple[str, ...] = ()
     """Submodules with commits that are not pushed, and whose repositories are removed with the
     worktree."""
@@ -220,7 +223,10 @@ class Worktrees(Protocol):
         """Return all linked worktrees; empty if there is no repository."""
 
     async def examine(self, tree: Tree) -> Tree:
-        """Return the worktree with the fields that take time: `inner` and the ignored files."""
+        """Return the worktree with the fields that take time: `inner`, `ignored`, `ignored_bytes`.
+
+        Returns a worktree whose folder is missing unchanged.
+        """
 
     async def salvage(self, tree: Tree, left_out: tuple[str, ...] = ()) -> str | None:
         """Save the commit and all uncommitted changes under one git reference, and return its name.

@@ -5,8 +5,9 @@
       ▼         ▼            ▼             ▼            ▼                      └────────────┤
     Ended     Ended        Ended         Ended        Ended          Ended ◄─ Reviving ◄────┘
 
-`Confirming` ends with the new session's first reply. A handoff without review skips `Reviewing`. A
-job that moves to another machine waits in `Moving`, between `Settling` and `Stopping`, and ends
+`Confirming` ends with the new session's first reply; if there is none, the next attempt starts, or
+the old session is reopened (`Reviving`). A handoff without review skips `Reviewing`. The handoff of
+a job that moves to another machine waits in `Moving`, between `Settling` and `Stopping`, and ends
 after `Stopping`.
 
 `states` has the states, `events` the events, `commands` the commands. `advance` is the transition

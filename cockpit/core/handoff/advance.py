@@ -58,7 +58,8 @@ def begin(plan: Plan, now: float) -> Step:
 
 
 def rebased(handoff: Handoff, now: float) -> Handoff:
-    """Return the handoff after a reboot, with its times starting again at `now`."""
+    """Return the handoff after a reboot: time limits start again at `now`, and a snooze until a
+    time is over."""
     state = handoff.state
     match state:
         case Waiting():

@@ -37,7 +37,7 @@ class Leaving:
 
 @dataclass(frozen=True, slots=True)
 class HandoffDetails:
-    """One handoff's details; a default means that the value is not known yet."""
+    """One handoff's details. None and empty values are not known yet, or do not apply."""
 
     draft: str | None = None
     """The path of the draft that the agent was asked to write."""

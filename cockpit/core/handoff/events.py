@@ -138,7 +138,7 @@ class Resumed:
 
 @dataclass(frozen=True, slots=True)
 class DocumentSealed:
-    """The document is synced to disk."""
+    """The document was sealed: it is complete, and synced to disk."""
 
     now: float
     document: Document

@@ -144,7 +144,8 @@ class Settling:
     """When the context reached the force band or was compacted. From then on the turn may be
     interrupted, even if a compaction lowered the token count."""
     quiet_since: float | None = None
-    """Since when the agent of a job that moves has been idle; None while the agent works."""
+    """For a job that moves: since when the handoff has nothing left to wait for (see `QUIET` in
+    `swapping`). None while it waits for something, and for other jobs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +157,8 @@ class Moving:
 
 @dataclass(frozen=True, slots=True)
 class Stopping:
-    """The old process is being ended. Lasts until its end is verified; cannot be cancelled."""
+    """The old process is being ended. Lasts until its end is verified or has failed; cannot be
+    cancelled."""
 
     document: Document
 
@@ -180,7 +182,7 @@ class Confirming:
 
 @dataclass(frozen=True, slots=True)
 class Reviving:
-    """No successor could be started; the old session is being reopened."""
+    """No successor was confirmed, or it was cancelled; the old session is being reopened."""
 
     document: Document
     why: str
@@ -195,11 +197,12 @@ class Outcome(StrEnum):
     REFUSED = "refused"
     """The user refused the handoff."""
     REVIVED = "revived"
-    """No successor could be started, and the old session was reopened."""
+    """No successor was confirmed, or it was cancelled; the old session was reopened."""
     MOVED = "moved"
     """The job continues on another machine; the old session was ended."""
     FAILED = "failed"
-    """It is unknown whether a session is running in the worktree; the user must check."""
+    """The old process could not be ended, or the old session could not be reopened; the user must
+    check which session is running."""
 
 
 CONFIRMED = frozenset({Outcome.DONE.value, Outcome.MOVED.value})
@@ -266,5 +269,6 @@ class Handoff:
 
 
 def is_revocable(handoff: Handoff) -> bool:
-    """Return whether the handoff can still be cancelled: the old process was not ended yet."""
+    """Return whether cancelling the handoff leaves the old session as it is: `Stopping` has not
+    begun."""
     return isinstance(handoff.state, Asked | Waiting | Documenting | Reviewing | Settling | Moving)

@@ -41,7 +41,7 @@ HURRY = 10.0
 
 
 def entry(handoff: Handoff) -> tuple[Command, ...]:
-    """Return the commands for entering a state; a restarted supervisor runs them again."""
+    """Return the commands for entering the handoff's state."""
     match handoff.state:
         case Asked():
             return (Prepare(),)
@@ -71,19 +71,23 @@ def enter(handoff: Handoff, state: State) -> Step:
 
 
 def end(handoff: Handoff, outcome: Outcome, why: str = "", *extra: Command) -> Step:
-    """End the handoff. The final state keeps the sealed document, if there is one."""
+    """Return the ended handoff, with `extra` commands. It keeps the sealed document, if any."""
     ended = Ended(outcome, why, handoff.document)
     return replace(handoff, state=ended), extra
 
 
 def call_off(handoff: Handoff, event: CalledOff, *extra: Command) -> Step:
-    """Cancel the handoff before the old process is ended."""
+    """Return the handoff, cancelled before the old process was ended, with `extra` commands."""
     ended = Ended(Outcome.CANCELLED, event.why, handoff.document, compacted=event.compacted)
     return replace(handoff, state=ended), extra
 
 
 def write(handoff: Handoff, writer: str, now: float, why: str = "") -> Step:
-    """Start a writer that does not need the agent, or use a given document."""
+    """Return the handoff in `Documenting` that composes at once: a given document, or the text of a
+    writer that does not need the agent.
+
+    `why` is the reason that the previous writer failed.
+    """
     state = Documenting(
         writer=writer,  # type: ignore[arg-type]
         since=now,
@@ -95,7 +99,7 @@ def write(handoff: Handoff, writer: str, now: float, why: str = "") -> Step:
 
 
 def next_writer(handoff: Handoff, after: str, why: str, now: float, *extra: Command) -> Step:
-    """Start the next writer of the plan; the facts writer if none is left.
+    """Return the handoff with the next writer of the plan; with the facts writer if none is left.
 
     `why` is the reason that the writer `after` failed.
     """
@@ -116,14 +120,14 @@ def wakes(state: Asked | Reviewing, seen: Observation) -> bool:
 
 
 def wait(handoff: Handoff, state: Waiting | Settling, why: str) -> Step:
-    """Stay in the state, and record the reason."""
+    """Return the handoff in the same state, with the reason why it waits."""
     if isinstance(state, Waiting):
         return _stay(handoff, replace(state, why=why, queued=False))
     return _stay(handoff, replace(state, why=why))
 
 
 def queue(handoff: Handoff, state: Waiting, why: str) -> Step:
-    """Stay in the state, and record that the handoff waits only for other handoffs."""
+    """Return the handoff in the same state, marked as waiting only for other handoffs."""
     return _stay(handoff, replace(state, why=why, queued=True))
 
 

@@ -1,7 +1,8 @@
 """The rules from a sealed document to a new session: `Reviewing` and the states after it.
 
 The old session is ended only when its turn is over or was interrupted, the composer is empty, and
-no subagent or git operation is running. With `--now`, only the turn must be over.
+no subagent or git operation is running. With `--now`, the handoff only waits for the end of the
+turn, and at most `HURRY` seconds.
 """
 
 from __future__ import annotations
@@ -66,7 +67,8 @@ def reviewing(handoff: Handoff, state: Reviewing, event: Event) -> Step:
 
 QUIET = 2.0
 """Seconds without work before a move begins. A CLI may write the last reply of a turn to its
-transcript after it reports the end of the turn; later, that reply would cancel the move."""
+transcript after it reports the end of the turn; during the move, that reply would count as new work
+and cancel the move."""
 
 
 def settling(handoff: Handoff, state: Settling, event: Event) -> Step:
@@ -127,7 +129,7 @@ def _with_force(state: Settling, seen: Observation) -> Settling:
 def _unsettled(plan: Plan, state: Settling, seen: Observation) -> str | None:
     """Return why the old process cannot be ended yet; None if the process can be ended.
 
-    With `--now`, only the interrupted turn has to end, within `HURRY` seconds.
+    With `--now`, waits only for the end of the interrupted turn, and at most `HURRY` seconds.
     """
     hurried = state.interrupted_at is not None and seen.now - state.interrupted_at > HURRY
     if plan.now:
@@ -200,7 +202,10 @@ def stopping(handoff: Handoff, state: Stopping, event: Event) -> Step:
 
 
 def starting(handoff: Handoff, state: Starting, event: Event) -> Step:
-    """Handle an event while the successor starts; after a failure, make the next attempt."""
+    """Handle an event while the successor starts; after a failure, make the next attempt.
+
+    Without attempts left, reopen the old session.
+    """
     match event:
         case Started(now=now):
             until = now + handoff.plan.confirm_within
@@ -220,7 +225,8 @@ def _another_start(handoff: Handoff, document: Document, attempt: int, why: str)
 def confirming(handoff: Handoff, state: Confirming, event: Event) -> Step:
     """Handle an event before the successor's first reply.
 
-    If the successor ends or times out before that reply, make the next attempt.
+    If the successor ends or times out before that reply, make the next attempt. Without attempts
+    left, or after a cancellation, reopen the old session.
     """
     match event:
         case Observation(successor_replied=True):
