@@ -123,13 +123,16 @@ class Panes(Protocol):
         """Return the server's pid; None if no server is running."""
 
     async def home_pid(self) -> int | None:
-        """Return the pid of cockpit's own screen, in the home window; None if it is not running."""
+        """Return the pid of cockpit's own screen, in the home window.
+
+        None if it is not running, or if several panes are marked as the home window's.
+        """
 
     async def look(self) -> dict[PaneId, Pane]:
         """Return all panes with a label. Empty only if there are no such panes, or no server."""
 
     async def open(self, label: str, launch: Launch) -> Pane:
-        """Start a process in a new window."""
+        """Start a process in a new window. Raises `BadUsage` for an invalid label."""
 
     async def reopen(self, pane: PaneId, launch: Launch) -> Pane:
         """Start a process in a pane whose process has ended.
@@ -150,13 +153,17 @@ class Panes(Protocol):
         """
 
     async def press(self, pane: PaneId, key: str) -> None:
-        """Press one named key (`Enter`, `Escape`). Raises `PaneGone`."""
+        """Press one key of `core.pane_keys`. Raises `BadUsage` for any other word, and
+        `PaneGone`."""
 
     async def hold_keys(self, pane: PaneId, seconds: float) -> None:
         """Ignore the user's keys in the pane for this number of seconds. Raises `PaneGone`."""
 
     async def relabel(self, pane: PaneId, label: str) -> None:
-        """Give the pane another label, and its window the same name. Raises `PaneGone`."""
+        """Give the pane another label, and its window the same name.
+
+        Raises `BadUsage` for an invalid label, and `PaneGone`.
+        """
 
     async def close(self, pane: PaneId) -> None:
         """Close a pane whose process has ended; else raise `PaneOccupied`. Idempotent."""

@@ -119,7 +119,8 @@ class Processes(Protocol):
         """
 
     def carries(self, process: ProcessId, marker: str) -> bool | None:
-        """Return whether this process has `COCKPIT_RUN=<marker>` in its environment.
+        """Return whether this process has `COCKPIT_RUN=<marker>` in its environment; False if the
+        process has ended.
 
         None if the environment is hidden; only macOS can hide it.
         """

@@ -41,7 +41,7 @@ class GitFacts:
     """The branch on the remote; None if there is none, or if HEAD is detached."""
     ahead: int | None = None
     """Number of commits that the upstream branch does not have; None without an upstream branch, or
-    if that no longer exists."""
+    if that branch no longer exists."""
     behind: int | None = None
     """Number of commits that only the upstream branch has; None as for `ahead`."""
     committed: tuple[str, ...] = ()
@@ -54,7 +54,8 @@ class ChangedFile:
     """One file that differs from the given commit."""
 
     path: str
-    """Path of the file, relative to the top folder of the worktree; made safe to show."""
+    """Path of the file, relative to the top folder of the worktree, made safe to show; `OLD → NEW`
+    for a renamed file."""
     added: int | None
     """Number of added lines; None for a binary file."""
     removed: int | None
@@ -128,14 +129,14 @@ class Tree:
     missing: bool = False
     """Whether the worktree's folder does not exist."""
     changed: int | None = 0
-    """Number of files that differ from the commit; None if git would have to run programs that the
-    repository configures. If `missing`: number of staged files."""
+    """Number of files that differ from the commit; None if unknown, as when git would have to run
+    programs that the repository configures. If `missing`: number of staged files."""
     overlooked: int = 0
     """Number of changed files that `git status` does not show (assume-unchanged, skip-worktree)."""
     untracked: int | None = 0
     ignored: tuple[str, ...] = ()
-    """Ignored files and folders. After `Worktrees.examine`, without those that are the same in the
-    main checkout."""
+    """Ignored files and folders, without handoff documents. After `Worktrees.examine`, also without
+    files that are the same in the main checkout."""
     ignored_bytes: int = 0
     """Total size of the ignored files; 0 before `Worktrees.examine`."""
     inner: tuple[str, ...] = ()
@@ -177,10 +178,17 @@ class Worktrees(Protocol):
     async def facts(
         self, directory: Path, *, since: datetime | None = None, since_commit: str | None = None
     ) -> GitFacts:
-        """Return the state of a directory. Outside a repository, `root` is None."""
+        """Return the state of a directory. Outside a repository, `root` is None.
+
+        `GitFacts.commits` are those after `since_commit`; if the repository does not have that
+        commit, those after the time `since`.
+        """
 
     async def diff(self, directory: Path, *, since_commit: str | None = None) -> Diff:
-        """Return the changes since the commit; if they are unknown, `Diff.unknown` says why."""
+        """Return the changes since the commit; since HEAD if the repository lacks that commit.
+
+        If the changes are unknown, `Diff.unknown` says why.
+        """
 
     async def home(self, directory: Path) -> Path | None:
         """Return the main checkout of a directory's repository, or the folder of a bare repository.
@@ -191,7 +199,7 @@ class Worktrees(Protocol):
     async def foresee(self, repository: Path, directory: Path, branch: str, base: str) -> bool:
         """Return whether `ensure` would use an existing branch.
 
-        Creates nothing; raises as `ensure` does.
+        Creates nothing. Raises as `ensure` does, except for hooks that the repository configures.
         """
 
     async def ensure(
@@ -206,21 +214,25 @@ class Worktrees(Protocol):
     ) -> Worktree:
         """Create the worktree, or adopt an existing one on that branch.
 
-        Raises `CockpitError` if the path has other content, or the branch is checked out elsewhere.
+        A new branch starts at `base`, any commit; empty means HEAD. Raises `CockpitError`, for
+        example if the path has other content, or the branch is checked out elsewhere.
         """
 
     async def bring(self, repository: Path, directory: Path, names: tuple[str, ...]) -> list[str]:
-        """Copy files that are not in git from the checkout; return the names that were copied.
+        """Copy files and folders that are not in git from the checkout; return the copied names.
 
         Skips names that do not exist, and names that already exist in the worktree. Raises `Failed`
-        for a name that leads out of the repository.
+        for a name that leads out of the repository or into a git directory, and if copying fails.
         """
 
     async def set_ready(self, directory: Path) -> None:
         """Record that the worktree's setup succeeded. Idempotent."""
 
     async def trees(self, repository: Path) -> list[Tree]:
-        """Return all linked worktrees; empty if there is no repository."""
+        """Return all linked worktrees; empty if there is no repository.
+
+        Raises `Failed` if git cannot list them.
+        """
 
     async def examine(self, tree: Tree) -> Tree:
         """Return the worktree with the fields that take time: `inner`, `ignored`, `ignored_bytes`.
@@ -248,7 +260,8 @@ class Worktrees(Protocol):
     async def keep(self, directory: Path, agent: str, label: str) -> str | None:
         """Create a reference to the current commit of the directory; return the reference's name.
 
-        None before the first commit. Raises `CockpitError`.
+        An existing reference stays on its commit. None before the first commit. Raises
+        `CockpitError`.
         """
 
     async def push(self, directory: Path, branch: str) -> str:
@@ -268,20 +281,26 @@ class Worktrees(Protocol):
         """Return the shell command that opens the pull request; empty without new commits."""
 
     async def busy(self, directory: Path) -> str | None:
-        """Return the git operation in progress, as in `GitFacts.busy`. Runs one process."""
+        """Return the git operation in progress, as in `GitFacts.busy`. Runs one process.
+
+        None if there is none, or if git does not answer.
+        """
 
     async def keep_out(self, directory: Path, pattern: str) -> None:
         """Add a pattern, relative to the directory, to the repository's `info/exclude`.
 
-        Idempotent; does nothing outside a repository.
+        Idempotent; does nothing outside a repository. Raises `BadUsage` for an invalid pattern, and
+        `Failed` if the file cannot be written.
         """
 
     async def reachable(self, repository: Path, commit: str) -> bool:
-        """Return whether HEAD or a branch has the commit. An amended commit is not reachable."""
+        """Return whether HEAD or a branch has the commit. The old version of an amended
+        commit is not reachable."""
         ...
 
     async def unpushed(self, directory: Path) -> tuple[str, ...] | None:
-        """Return the newest commits of HEAD and of local branches that no remote branch has.
+        """Return the hashes of the newest commits of HEAD and local branches that no remote branch
+        has.
 
         At most `UNPUSHED_READ`. None if there is no remote branch, or git fails.
         """

@@ -16,7 +16,7 @@ from cockpit.core.first_turns import Before, FirstTurns
 
 @dataclass(frozen=True, slots=True)
 class HeldBack:
-    """The reason for which an automatic handoff asks the user first."""
+    """Why the user is asked before a handoff, although the agent's mode does not require it."""
 
     kind: Literal["breaker", "handoff"]
     words: str
@@ -50,7 +50,7 @@ class HandoffDetails:
     due: str = ""
     """Why the handoff is due, as text; empty for a manual handoff."""
     because: HeldBack | None = None
-    """Why the user is asked, if the agent's mode is not the reason."""
+    """Why the user is asked; None if the agent's mode is the reason, or the user is not asked."""
     draft_facts: str | None = None
     """Path of the document made from facts, which is shown with the question."""
     typing: bool = False

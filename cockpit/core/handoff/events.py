@@ -30,22 +30,24 @@ class Draft(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """An observation of the agent, sent after every change and at least every second.
+    """An observation of the agent, sent after every change and at regular intervals.
 
     Level-triggered: a repeated observation changes nothing, and a missed observation is replaced by
-    the next.
+    the next. In `Stopping`, `Starting` and `Confirming`, only `now` and the fields about the
+    successor are set.
     """
 
     now: float
     turn: Turn = Turn.UNKNOWN
     composer_clean: bool | None = None
-    """Whether the composer (the CLI's prompt input) is empty; None if unknown."""
+    """Whether the composer (the CLI's prompt input) has no text of the user; None if unknown."""
     tool_running: bool = False
     """A tool of the main thread was called and has not returned."""
     subagents: tuple[str, ...] = ()
     git_busy: str | None = None
     forced: bool = False
-    """The context is in the force band."""
+    """The context is in the force band; or the handoff is due to a time limit, and the session has
+    exceeded the limit and its grace period."""
     tokens: int | None = None
     """Tokens in context; None if unknown."""
     compactions: int = 0

@@ -49,7 +49,8 @@ class Plan:
     deadline: float = 180.0
     """Seconds for the agent to write the document, after the request reached the agent."""
     grace: float = 600.0
-    """Seconds that a tool may continue in the force band before the turn is interrupted."""
+    """Seconds that a request or a tool may delay a forced handoff before the turn is
+    interrupted."""
     confirm_within: float = 180.0
     """Maximum seconds until the first reply of the new session."""
     runtime: str = ""
@@ -141,8 +142,8 @@ class Settling:
     """Number of compactions of the session when this state began; None before the first
     observation."""
     forced_at: float | None = None
-    """When the context reached the force band or was compacted. From then on the turn may be
-    interrupted, even if a compaction lowered the token count."""
+    """When the handoff was forced (see `Observation.forced`), or the context was compacted. From
+    then on the turn may be interrupted, even if a compaction lowered the token count."""
     quiet_since: float | None = None
     """For a job that moves: since when the handoff has nothing left to wait for (see `QUIET` in
     `swapping`). None while it waits for something, and for other jobs."""

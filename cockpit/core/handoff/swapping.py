@@ -117,8 +117,7 @@ def _settled(handoff: Handoff, document: Document) -> Step:
 
 
 def _with_force(state: Settling, seen: Observation) -> Settling:
-    """Return the state, with `forced_at` set if the force threshold was reached or the CLI
-    compacted."""
+    """Return the state, with `forced_at` set if the handoff is forced or the CLI compacted."""
     before = seen.compactions if state.compactions is None else state.compactions
     forced_at = state.forced_at
     if forced_at is None and (seen.forced or seen.compactions > before):
@@ -156,7 +155,7 @@ def _interrupt_or_wait(handoff: Handoff, state: Settling, seen: Observation, why
 def _may_interrupt(plan: Plan, state: Settling, seen: Observation) -> bool:
     """Return whether the turn may be interrupted.
 
-    True after the context reached the force band or was compacted, if no tool, subagent or git
+    True after the handoff was forced or the context was compacted, if no tool, subagent or git
     operation is running, or if the grace period is over.
     """
     if state.forced_at is None:

@@ -168,7 +168,9 @@ def _await_delivery(handoff: Handoff, state: Waiting, seen: Observation) -> Step
     state = replace(state, idle_since=None)
     overdue = seen.forced and waited > handoff.plan.grace and state.interrupted_at is None
     if overdue and seen.turn is Turn.WORKING:
-        cut = replace(state, interrupted_at=seen.now, why="interrupted: the context is nearly full")
+        cut = replace(
+            state, interrupted_at=seen.now, why="interrupted: the request waited too long"
+        )
         return replace(handoff, state=cut), (Interrupt(),)
     return replace(handoff, state=state), ()
 
