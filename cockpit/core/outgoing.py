@@ -1,6 +1,6 @@
 """Convert events to messages: webhooks (signed JSON), Slack, Discord. Sends nothing.
 
-Untrusted text is escaped, so a mention in it notifies no one.
+Slack and Discord show untrusted text without formatting, so a mention in it notifies no one.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def signature(secret: str, ident: str, timestamp: int, body: bytes) -> dict[str,
 
 
 def body_for(kind: str, payload: Mapping[str, Any], *, opens_thread: bool = False) -> bytes:
-    """Return the body of a webhook, slack or discord message.
+    """Return the body of a message in the form of `kind`: slack, discord, else the payload as JSON.
 
     `opens_thread` adds the name of a new thread; Discord only.
     """

@@ -17,7 +17,10 @@ def wishes(environment: Mapping[str, str]) -> str:
 
 
 def asks_for_another(environment: Mapping[str, str], drawn_for: str) -> bool:
-    """Return whether this environment needs another screen than the one drawn for `drawn_for`, a
-    result of `wishes`. False if none of the variables is set."""
+    """Return whether this environment needs another screen than the one drawn for `drawn_for`.
+
+    `drawn_for` is a result of `wishes`; an empty text differs from all. False if none of the
+    variables is set.
+    """
     own = wishes(environment)
     return own not in (NONE, drawn_for)

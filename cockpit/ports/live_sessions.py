@@ -55,7 +55,7 @@ class LiveSession:
 class LiveSessions(Protocol):
     """Reads the files that show which sessions are open: status files, locks or logs, by CLI.
 
-    Writes nothing. All methods but `watch` read files and block.
+    Writes nothing. `look`, `transcript` and `check_reopenable` read files and block.
     """
 
     def look(self) -> Sequence[LiveSession]:

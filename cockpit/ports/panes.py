@@ -48,7 +48,7 @@ class Launch:
     0600, not through the multiplexer."""
     mention: Callable[[Sequence[Path]], str] | None = None
     """Builds the sentence that mentions the prompt's files and replaces the prompt, for a CLI that
-    reads mentioned files into its first request. None: the prompt is an argument."""
+    reads mentioned files into its first request. None for other CLIs."""
     by_file: bool = False
     """Whether to put the prompt into a file, and to pass a sentence that tells the model to open
     that file. For a CLI without mentions; the process list then does not show the prompt."""

@@ -42,7 +42,8 @@ class AgentRecord:
     ending: str | None = None
     """How the agent's last process ended, as text; None while a process is running."""
     gave_up: str | None = None
-    """Why the agent was not started again, if the user has to act."""
+    """A problem that the user has to solve, such as a start that failed, as text for the agent's
+    row; None without one."""
     folder: str | None = None
     """The folder of the worktree that corresponds to `directory`; None without a worktree."""
 

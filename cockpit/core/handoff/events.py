@@ -161,7 +161,8 @@ class PredecessorGone:
 
 @dataclass(frozen=True, slots=True)
 class PredecessorSurvived:
-    """The old process was not ended: SIGKILL failed, or the document is missing."""
+    """The old session was not ended: SIGKILL failed, or before that a check of the document or of
+    the new session's CLI."""
 
     why: str
 

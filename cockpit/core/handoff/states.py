@@ -202,8 +202,8 @@ class Outcome(StrEnum):
     MOVED = "moved"
     """The job continues on another machine; the old session was ended."""
     FAILED = "failed"
-    """The old process could not be ended, or the old session could not be reopened; the user must
-    check which session is running."""
+    """The old session was not ended, or could not be reopened; the user must check which session is
+    running."""
 
 
 CONFIRMED = frozenset({Outcome.DONE.value, Outcome.MOVED.value})
