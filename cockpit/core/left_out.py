@@ -12,7 +12,7 @@ from cockpit.core.deferred_pattern import deferred_pattern
 from cockpit.core.document import Document
 
 SHARE = 0.6
-"""Share of a point's words that must be in two adjacent lines of the document."""
+"""A document mentions a point if this share of the point's words is in two adjacent lines."""
 MANY_WORDS = 12
 """Maximum words of a point that must be in adjacent lines. The words of a longer point may be
 anywhere in the document."""

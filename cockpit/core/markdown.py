@@ -50,7 +50,7 @@ def has_controls(text: str) -> bool:
 
 
 def one_line(text: str, limit: int = 200) -> str:
-    """Return the text on one line; longer text is cut at a word, to `limit` with an ellipsis."""
+    """Return the text on one line of at most `limit` characters, cut at a word with an ellipsis."""
     line = " ".join(plain(cut_at_word(text, limit * 8)).split())
     if len(line) <= limit and (line or len(text) <= limit * 8):
         return line
@@ -136,7 +136,7 @@ def contained(body: str) -> str:
 
 
 def shortened(text: str, limit: int) -> str:
-    """Return the text; longer text is cut at a line or word, to `limit` with an ellipsis."""
+    """Return the text with at most `limit` characters, cut at a line or word with an ellipsis."""
     if len(text) <= limit:
         return text
     kept = text[: max(limit - 2, 0)]

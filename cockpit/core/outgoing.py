@@ -141,9 +141,10 @@ def thread_name(payload: Mapping[str, Any]) -> str:
 
 
 def thread_address(url: str, thread: str | None) -> str:
-    """Return the webhook's URL for a thread; for no thread or a new one if `thread` is None.
+    """Return the webhook's URL for a message in a thread.
 
-    `wait=true` makes Discord return the thread's id.
+    Without `thread`, the message is in no thread, or opens one. `wait=true` makes Discord return
+    the thread's id.
     """
     parts = urlsplit(url)
     query = dict(parse_qsl(parts.query)) | {"wait": "true"}
@@ -152,7 +153,8 @@ def thread_address(url: str, thread: str | None) -> str:
 
 
 def thread_of(answer: bytes) -> str | None:
-    """Return the thread of a message, from Discord's response; None if the response has none."""
+    """Return the id of a message's thread, from Discord's response; None if the response has
+    none."""
     try:
         parsed = loads(answer)
     except (ValueError, RecursionError):

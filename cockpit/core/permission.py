@@ -82,7 +82,7 @@ def nearest(modes: Modes, name: str, rights: Rights) -> str:
 
 
 def successors_mode(configured: str, observed: str | None, modes: Modes) -> str:
-    """Return the mode to start a successor in the same CLI with.
+    """Return the mode for a successor in the same CLI.
 
     The observed mode comes from a transcript that the agent can write, so it can only narrow the
     configured mode. An unknown mode is treated as the widest. An empty `configured` means the CLI's

@@ -38,8 +38,8 @@ class _Place:
     """The word, in lower case, after which the expression is matched."""
     expression: re.Pattern[str]
     judge: Literal["password", "random", "drawn", "sure"] = "password"
-    """Which values are secrets: passwords; random text; random text except UUIDs and calls; or all.
-    """
+    """Which values are secrets. `password`: values that look like a password; `random`: random text;
+    `drawn`: random text, but no UUIDs or calls; `sure`: all values."""
     kind: str = "command"
 
 

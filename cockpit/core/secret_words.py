@@ -26,7 +26,8 @@ class Words:
     joined: bytes
 
     def may_hold(self, run: bytes) -> bool:
-        """Return whether the text may contain this result of `longest_run`; False is certain."""
+        """Return whether the text may contain a search text whose `longest_run` is `run`; False is
+        certain."""
         return run in self.joined
 
 

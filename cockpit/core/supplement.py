@@ -1,7 +1,8 @@
 """Build the facts that a session gets after the CLI compacted it, or the user cleared it.
 
 Contains only exact facts that a summary may lose: the task, the todos, commits, uncommitted
-changes, files, and the request word for word. The text fits into a hook's response.
+changes, files, and the request word for word, up to `LONGEST_GOAL` characters. The text fits into a
+hook's response.
 """
 
 from __future__ import annotations

@@ -45,8 +45,8 @@ def _apart(text: str) -> str:
 
 
 def spaced(text: str) -> str:
-    """Return the text with spaces instead of colour codes and escaped whitespace (`\\n`, `\\r`,
-    `\\t`), of the same length."""
+    """Return the text with as many spaces in place of colour codes and escaped whitespace (`\\n`,
+    `\\r`, `\\t`)."""
     if "\\" in text:
         # Otherwise the letter of the escape would be read as part of the next run.
         for written in ("\\n", "\\r", "\\t"):

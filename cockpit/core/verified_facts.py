@@ -81,7 +81,7 @@ class GitView:
     upstream: str | None = None
     """The branch on the remote; None if there is none."""
     ahead: int | None = None
-    """Commits that are not pushed to the upstream branch; None if unknown."""
+    """Number of commits that are not pushed to the upstream branch; None if unknown."""
     behind: int | None = None
     looked_for: Mapping[str, Trace] = field(default_factory=dict)
     """The result of the check for each path in the document, by the path as written. A file that

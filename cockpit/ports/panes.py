@@ -109,8 +109,8 @@ class Panes(Protocol):
     async def bind_return_keys(self, keys: Sequence[str]) -> None:
         """Bind the keys that go back from a pane to the screen, even on a server that starts later.
 
-        `keys` are canonical names of the configuration. Idempotent. Raises `OSError` if the keys
-        cannot be stored.
+        `keys` are canonical key names of the configuration. Idempotent. Raises `OSError` if the
+        keys cannot be stored.
         """
 
     async def prepare(self) -> None:

@@ -221,7 +221,7 @@ class Runtime(Protocol):
         """
 
     def permission_mode(self, signal: Signal) -> str | None:
-        """Return the permission mode in a hook's report; None without an exact mode."""
+        """Return the permission mode in a hook's report; None if the report has no exact mode."""
 
     def reported_transcript(self, path: str, session: str) -> Path | None:
         """Return the path of the transcript that a hook reports; None for a path that cannot belong

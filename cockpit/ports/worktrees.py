@@ -67,7 +67,8 @@ class Diff:
     """The changes of a worktree since a commit, staged or not."""
 
     base: str | None = None
-    """Full hash of the commit; None before the first commit, when all files are new."""
+    """Hash of the commit that the files are compared with; None before the first commit, when all
+    files are new."""
     files: tuple[ChangedFile, ...] = ()
     untracked: tuple[str, ...] = ()
     """Untracked files, and folders with only untracked files; made safe to show."""
@@ -150,7 +151,7 @@ class Tree:
     alone: int | None = 0
     """Number of commits not pushed or merged; None if unknown."""
     behind: int | None = None
-    """Number of commits of the base branch that the worktree does not have."""
+    """Number of commits of the base branch that the worktree does not have; None if unknown."""
     only_here: int | None = 0
     """Number of commits and other objects that only the worktree's own reflog, references and
     unfinished operations refer to. Removing the worktree loses these objects. None if unknown."""

@@ -1,4 +1,4 @@
-"""Details stored beside a handoff's state: measurements, paths and reasons that no rule uses.
+"""Details stored beside a handoff's state: values that the state machine does not use.
 
 Stored names never change: to rename an attribute, add its stored name to `_STORED`. Reading accepts
 data of earlier versions, ignores unknown names, and raises `ValueError` for invalid data.
@@ -52,7 +52,7 @@ class HandoffDetails:
     because: HeldBack | None = None
     """Why the user is asked; None if the agent's mode is the reason, or the user is not asked."""
     draft_facts: str | None = None
-    """Path of the document made from facts, which is shown with the question."""
+    """Path of a document made from facts, which is shown when the user is asked to approve."""
     typing: bool = False
     """The request was pasted, but Enter was not sent yet."""
     sealed_calls: int | None = None

@@ -83,8 +83,8 @@ def call_off(handoff: Handoff, event: CalledOff, *extra: Command) -> Step:
 
 
 def write(handoff: Handoff, writer: str, now: float, why: str = "") -> Step:
-    """Return the handoff in `Documenting` that composes at once: a given document, or the text of a
-    writer that does not need the agent.
+    """Return the handoff in `Documenting`, with the command to compose a given document, or the
+    document of a writer that does not need the agent.
 
     `why` is the reason that the previous writer failed.
     """
