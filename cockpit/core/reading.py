@@ -17,8 +17,8 @@ LARGE_WINDOW = 1_000_000
 
 
 class Confidence(StrEnum):
-    """The reliability of a token count. `ASSUMED` and `UNKNOWN` never cause an automatic
-    handoff."""
+    """The reliability of a token count. A count that is `ASSUMED` or `UNKNOWN` never causes an
+    automatic handoff."""
 
     REPORTED = "reported"
     """The window comes from the user's setting or the CLI's status line."""

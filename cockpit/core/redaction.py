@@ -19,7 +19,7 @@ from cockpit.core.secret_shapes import looks_secret, shaped_secrets, url_passwor
 from cockpit.core.token_runs import token_runs
 
 SHORTEST_UNNAMED = 8
-"""Minimum characters of a value that is secret only because of its position or a weak name."""
+"""Minimum characters of a value that is secret because of its position, shape or a weak name."""
 LONGEST_CHAIN = 4
 """Maximum rounds of replacement, because replacing one secret can reveal another."""
 

@@ -85,8 +85,8 @@ class Occupant:
     name: str
     """Name of the process's program; untrusted text."""
     file: Path | None = None
-    """A file that the process has open for writing; None if the directory is its working
-    directory."""
+    """A file in the directory that the process has open for writing; None if the process's working
+    directory is the directory or below it."""
 
 
 class Terminal(Protocol):
