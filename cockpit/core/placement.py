@@ -71,7 +71,7 @@ def choose(candidates: Sequence[Candidate]) -> Choice:
 def numbers(candidate: Candidate) -> str:
     """Format the numbers for the choice: `2 running agents on 8 cores, load 0.4, 12.1 GB free`."""
     agents = (
-        "unknown number of agents"
+        "an unknown number of agents"
         if candidate.running is None
         else counted(candidate.running, "running agent")
     )

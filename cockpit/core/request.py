@@ -73,9 +73,10 @@ def request(
 
 def note_warning(used: str | None) -> str:
     """Return the note that tells the agent how full its context is, and asks for nothing yet."""
-    how_full = f"{used} of this session's context are used" if used else "its context is filling up"
+    full = f" ({used})" if used else ""
     return (
-        f"{FROM_COCKPIT}, which runs this terminal: {how_full}. Nothing is asked of you now. "
+        f"{FROM_COCKPIT}, which runs this terminal: the context of this session is filling "
+        f"up{full}. Nothing is asked of you now. "
         "Commit what is done, and finish the current work before you begin anything large: cockpit "
         "will hand off the job to a new session when more of the context is used."
     )

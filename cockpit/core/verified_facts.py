@@ -224,8 +224,8 @@ def _subagent(agent: Subagent) -> str:
     check = (
         "its result is in the work that followed; check with `git log` and `git diff`"
         if done
-        else "it ended with that session; check what it left with `git status` and `git diff`, "
-        "and start it again only if its result is missing"
+        else "it ended with the previous session; check what it left with `git status` and "
+        "`git diff`, and start it again only if its result is missing"
     )
     status = "running when this was written" if agent.status == "running" else agent.status
     task = one_line(agent.task) or "task unknown"
@@ -243,7 +243,7 @@ def _task(task: BackgroundTask) -> str:
     if task.status == "unknown":
         return (
             f"{kind} {code(task.id, 80)}, perhaps still running: {text}: it was started with `&`, "
-            "so nothing says when it ends; look for its process before you start it again"
+            "so its end is not recorded; look for its process before you start it again"
         )
     if task.status != "running":
         return f"{kind} {code(task.id, 80)}, {one_line(task.status, 40)}: {text}{log}"
@@ -253,8 +253,8 @@ def _task(task: BackgroundTask) -> str:
         else "start it again if the job needs it"
     )
     return (
-        f"{kind} {code(task.id, 80)}, running when this was written: {text}: it ended with that "
-        f"session; {again}{log}"
+        f"{kind} {code(task.id, 80)}, running when this was written: {text}: it ended with the "
+        f"previous session; {again}{log}"
     )
 
 

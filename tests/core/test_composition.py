@@ -319,7 +319,7 @@ def test_subagents_stand_under_background_work_with_how_to_check() -> None:
     work = whole().sections["Background Work"]
     assert work.startswith(
         "### Known to cockpit\n\n- subagent `a1` (Explore), running when this was written: "
-        "find the forms: it ended with that session"
+        "find the forms: it ended with the previous session"
     )
 
 
@@ -331,8 +331,8 @@ def test_a_background_shell_stands_there_with_its_command_and_its_log() -> None:
     (line,) = [line for line in text.split("\n") if line.startswith("- shell")]
     assert line == (
         "- shell `b3h2`, running when this was written: dev server: `npm run dev`: it ended with "
-        "that session; if the job needs it, start it again with that command in the background; "
-        "its output was written to `/t/b3h2.output`"
+        "the previous session; if the job needs it, start it again with that command in the "
+        "background; its output was written to `/t/b3h2.output`"
     )
 
 

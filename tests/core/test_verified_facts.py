@@ -142,7 +142,8 @@ def test_a_subagent_is_told_with_how_to_check() -> None:
     running = background_work(Facts(subagents=(Subagent("a1", "Explore", "running", "look"),)))
     done = background_work(Facts(subagents=(Subagent("a2", "", "completed", ""),)))
     assert running.startswith(
-        "- subagent `a1` (Explore), running when this was written: look: it ended with that session"
+        "- subagent `a1` (Explore), running when this was written: look: "
+        "it ended with the previous session"
     )
     assert done.startswith("- subagent `a2`, completed: task unknown: its result")
     assert background_work(Facts()) == ""
