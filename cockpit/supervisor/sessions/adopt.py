@@ -1,4 +1,4 @@
-"""Adopt a running agent without a database record, for example after the database was lost.
+"""Adopt a process that is missing from its agent's record, for example after a database loss.
 
 The process itself provides the data: the marker in its environment, its directory, and its session,
 from the CLI's status file or open files. Data that was only in the database is lost, and the screen
@@ -44,7 +44,7 @@ def adopt_unknown(dependencies: Dependencies, fleet: Fleet, panes: Iterable[Pane
         try:
             if not origin.marker.startswith(f"{agent_name(pane.label)}-"):
                 raise BadUsage(
-                    "Its marker belongs to another agent",
+                    "The process belongs to another agent",
                     hint=f"To end it: kill {pane.pid}",
                 )
             agents.append(_observed(fleet, pane.label, origin))

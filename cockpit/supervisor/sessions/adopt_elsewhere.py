@@ -65,9 +65,9 @@ class Adoption:
     async def adopt(self, asked: Adopt) -> Agent:
         """End the session's process, and reopen the session as a new agent.
 
-        Raises `BadUsage`, `NotNow` or `ProgramMissing` before anything is changed. Raises `Failed`
-        if the process does not end, or if the session cannot be reopened afterwards; the error then
-        has the command to reopen it manually.
+        If a check fails, raises an error such as `NotNow`, and nothing is changed. Raises `Failed`
+        if the process does not end, or if the session cannot be reopened afterwards. The error has
+        the command to start the session later.
         """
         session = await self._others.find(asked.session, asked.pid)
         await self._others.refuse_inside(asked.asker, "adopt")
@@ -136,7 +136,7 @@ class Adoption:
         return agent
 
     async def _observed_mode(self, session: LiveSession, runtime: Runtime) -> str:
-        """Return the permission mode in the session's transcript; without one, a mode that asks."""
+        """Return the last permission mode in the transcript; if none is found, a mode that asks."""
         live = self._dependencies.live_sessions
 
         def read() -> str | None:
@@ -157,7 +157,7 @@ class Adoption:
         end.
         """
         parts = self._dependencies
-        now = {(each.id, each.pid, each.started) for each in await self._others.look()}
+        now = {(other.id, other.pid, other.started) for other in await self._others.look()}
         process = self._others.identify(session)
         if process is None or (session.id, session.pid, session.started) not in now:
             raise NotNow(
@@ -190,7 +190,7 @@ class Adoption:
         return Failed(
             f"Process {process.pid} did not end",
             f"It was asked to end (SIGTERM) and is still running after {END_SECONDS:.0f} s. "
-            "cockpit does not kill the process, and the session stays there.",
+            "cockpit does not kill the process, so the session stays open in it.",
             f"End it in its terminal (/exit), then: {start_command(session)}",
         )
 

@@ -7,6 +7,6 @@ from cockpit.supervisor.dependencies import Dependencies
 
 
 def commit_note(dependencies: Dependencies, settings: AgentSettings) -> str:
-    """Return a clause if the agent cannot commit, or must ask first; empty if it can commit."""
+    """Return a warning if the agent cannot commit or must ask first; empty if it can commit."""
     capabilities = dependencies.runtimes(settings.runtime).capabilities
     return capabilities.commits.get(settings.permission_mode, "")

@@ -1,9 +1,9 @@
 """Start a new agent from a handoff document: its name, its directory and its first prompt.
 
-Any valid handoff document is accepted, even from another machine. The front matter is only a
-suggestion: the directory in it is used if the directory exists and no agent works there. The
-document itself is not changed. A document outside the agent's directory is copied into that
-directory. Secrets are removed from the copy and from the first prompt.
+Any valid handoff document is accepted, even from another machine. The request's name and directory
+take precedence over those in the front matter. The front matter's directory must exist, and no
+agent may work there. The document itself is not changed. A document outside the agent's directory
+is copied into that directory. Secrets are removed from the copy and from the first prompt.
 """
 
 from __future__ import annotations
@@ -62,7 +62,8 @@ class Continuation:
         session that the agent's session follows. Without `join`, the agent begins a new job.
 
         Raises `BadUsage` for a file that is not a handoff document or has no usable directory, and
-        `NotNow` if an agent works in the directory. After an error, a new agent is removed again.
+        `NotNow` if the agent is running or another one works in the directory. After an error, a
+        new agent without a session is removed again.
         """
         parts, named = self._dependencies, Path(asked.document)
         path = await read_document(parts, named, partial(self._place_of, named))
@@ -128,7 +129,10 @@ class Continuation:
         return agent
 
     async def _standing(self, path: Path, left: Document) -> list[str]:
-        """Return the statements of earlier documents of the chain that this document leaves out."""
+        """Return the valid statements of the chain's earlier documents that are not in this one.
+
+        Empty if the document's handoff is not stored.
+        """
         named = self._dependencies.store.handoffs_named(str(path))
         if not named:
             return []
@@ -140,7 +144,7 @@ class Continuation:
         return [f"{each.text} ({each.last.of(agent)})" for each in dropped(memory, left)]
 
     async def _withdraw_notice(self, path: Path, agent: Agent) -> None:
-        """Remove the notice about this document, because a session continues from it."""
+        """Remove the notice `HANDOFF_PENDING.md` if it names this document."""
         documents, folder = self._dependencies.documents, str(agent.settings.handoff.directory)
         steps = len(PurePath(folder).parts)
         worktree = path.parents[steps] if len(path.parents) > steps else path.parent
@@ -190,7 +194,7 @@ class Continuation:
         return place
 
     def _name(self, wanted: str | None, left: Document) -> AgentName:
-        """Return the requested name; else the document's agent's name, with a number if taken."""
+        """Return the requested name; else the document's agent or `continued`, numbered if taken."""
         if wanted is not None:
             return agent_name(wanted)
         stem = suggested_name(left.front.agent if left.front and left.front.agent else "continued")

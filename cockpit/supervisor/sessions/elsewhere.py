@@ -64,7 +64,7 @@ class OtherSessions:
         self._places: dict[tuple[int, int], Place] = {}
         """Where processes run, by pid and start time. Cached, because that does not change."""
         self._held: dict[SessionId, str] = {}
-        """Sessions that a request is using, each with the request's `doing` text of `hold`."""
+        """Sessions that a request is using, with the `doing` text that it passed to `hold`."""
 
     @property
     def enabled(self) -> bool:
@@ -82,6 +82,7 @@ class OtherSessions:
     async def find(self, ident: str, pid: int | None = None) -> LiveSession:
         """Return the session with this id, or the only one whose id starts with it.
 
+        Ignores case.
         Raises `NotNow` if `[elsewhere] show` is off, or if another process than `pid` has the
         session open, `NoSuchAgent` for no match, and `BadUsage` for several or a short prefix.
         """
@@ -94,23 +95,24 @@ class OtherSessions:
         if len(ident) < SHORTEST_ID:
             raise BadUsage(
                 f"{quoted(ident, 80)} is too short for the id of a session",
-                f"Use its id, or at least the first {SHORTEST_ID} characters.",
-                "List them: cockpit status --elsewhere",
+                f"Use the whole id, or at least its first {SHORTEST_ID} characters.",
+                "List the sessions: cockpit status --elsewhere",
             )
-        begun = [each for each in await self.look() if each.id.lower().startswith(ident.lower())]
-        if not begun:
+        start = ident.lower()
+        matches = [session for session in await self.look() if session.id.lower().startswith(start)]
+        if not matches:
             raise NoSuchAgent(
                 f"No running session {quoted(ident, 80)} outside cockpit",
                 "It may have ended.",
-                "List them: cockpit status --elsewhere",
+                "List the sessions: cockpit status --elsewhere",
             )
-        if len({each.pid for each in begun}) > 1:
+        if len({match.pid for match in matches}) > 1:
             raise BadUsage(
                 f"{quoted(ident, 80)} matches several sessions",
-                "\n".join(f"{each.id} (process {each.pid})" for each in begun),
+                "\n".join(f"{match.id} (process {match.pid})" for match in matches),
                 "Use the whole id. If two processes have one session open, end one of them first.",
             )
-        session = begun[0]
+        session = matches[0]
         if pid is not None and pid != session.pid:
             raise NotNow(
                 f"Process {pid} no longer has this session open",
@@ -120,7 +122,7 @@ class OtherSessions:
         return session
 
     async def refuse_inside(self, asker: int | None, what: str) -> None:
-        """Raise `NotAllowed` if process `asker` runs inside a session.
+        """Raise `NotAllowed` if process `asker` runs inside a session; allow None.
 
         `what` completes the refusal "Only the user can … a session".
         """
@@ -158,7 +160,7 @@ class OtherSessions:
             del self._held[session.id]
 
     def place(self, session: LiveSession) -> Place:
-        """Return where the session is running, as found by the last `look`."""
+        """Return where the session is running, as found by the last `look`; else an empty place."""
         return self._places.get((session.pid, session.started), Place())
 
     def identify(self, session: LiveSession) -> ProcessId | None:
@@ -169,7 +171,8 @@ class OtherSessions:
     def _others(self, sessions: Iterable[LiveSession]) -> list[LiveSession]:
         """Return the sessions that belong to no agent. Thread-safe.
 
-        Leaves out processes that an agent started, and document writers, which this process starts.
+        Leaves out sessions of agents and of processes that agents started, and document writers,
+        which this process starts.
         """
         sessions = list(sessions)
         known, places = self._places, dict[tuple[int, int], Place]()

@@ -1,4 +1,4 @@
-"""Ask an idle program to end, with the keys that its runtime names."""
+"""Ask an idle program to end, with its runtime's `end_keys`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ The program first runs the user's hooks, each in its own process.
 
 
 async def press_end_keys(dependencies: Dependencies, agent: Agent, process: ProcessId) -> None:
-    """Press the keys, and wait until the program ends or `PATIENCE` is over.
+    """Press the keys, if the runtime has any, and wait for the program's end, up to `PATIENCE`.
 
     Does nothing unless the agent is known to be idle and shows no dialog, because the keys could
     answer a dialog. Does nothing while the prompt box contains text, because the keys could send

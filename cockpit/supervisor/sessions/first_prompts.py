@@ -41,7 +41,8 @@ class FirstPrompts:
         self._locks = locks
         self._changed = changed
         self._waiting: dict[str, tuple[float, bool]] = {}
-        """For each session's marker: when the wait began, and whether the screen was ready."""
+        """For each session's marker: when the wait began, and whether the screen was ready at the
+        last check."""
         self._done: set[str] = set()
 
     async def run(self) -> None:
@@ -79,7 +80,8 @@ class FirstPrompts:
             self._tell(
                 agent,
                 f"the first prompt was not sent yet: the screen does not show {wanted!a} (`ready` "
-                f"of the runtime {agent.runtime.name}). See it: cockpit attach {agent.name}",
+                f"of the runtime {agent.runtime.name}). See the screen: "
+                f"cockpit attach {agent.name}",
             )
 
     async def _paste(self, agent: Agent, run: str) -> None:
@@ -96,8 +98,8 @@ class FirstPrompts:
             except CockpitError as refused:
                 self._tell(
                     agent,
-                    f"the first prompt may not have been sent: {refused.title}. Check its pane: "
-                    f"cockpit attach {agent.name}",
+                    f"the first prompt may not have been sent: {refused.title}. "
+                    f"Check the agent's pane: cockpit attach {agent.name}",
                 )
                 self._done.add(run)
                 return
@@ -112,7 +114,7 @@ class FirstPrompts:
             return
         self._tell(
             agent,
-            "cockpit was restarted while it pasted the first prompt. Check its pane: "
+            "cockpit was restarted while it pasted the first prompt. Check the agent's pane: "
             f"cockpit attach {agent.name}",
         )
 

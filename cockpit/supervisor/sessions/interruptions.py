@@ -24,8 +24,10 @@ SHORTLY = 30.0
 
 
 def find_interrupted(dependencies: Dependencies, agents: Iterable[Agent], *, panes: bool) -> None:
-    """After a restart, store which agents were interrupted. `panes`: whether tmux has any pane of
-    these agents."""
+    """After a restart of the supervisor, store which agents were interrupted.
+
+    `panes`: whether tmux has any pane of an agent.
+    """
     ended = [agent for agent in agents if agent.record.wanted and agent.session and not agent.alive]
     for agent in ended:
         known = _known(dependencies, agent)
@@ -56,8 +58,9 @@ def ended_with_server(end: Exit) -> bool:
 
 
 def note_shutdown(dependencies: Dependencies, agents: Iterable[Agent]) -> None:
-    """Store which agents ended just before this supervisor, in case the machine shuts down.
+    """Store which agents failed or were killed just before this supervisor ends.
 
+    They count as interrupted if the machine is shutting down.
     Only the next supervisor can know whether the machine shut down: the boot id has then changed.
     """
     now, boot = dependencies.clock.now().timestamp(), dependencies.clock.boot()

@@ -58,7 +58,7 @@ class JobWorktree:
 
 
 def check_directory(agent: Agent) -> None:
-    """Raise `BadUsage` if the agent's folder is not in the commit of its worktree."""
+    """Raise `BadUsage` if the agent's folder is missing from its worktree or is a git directory."""
     if agent.record.worktree and not agent.directory.is_dir():
         raise BadUsage(
             f"{agent.directory} is not in the worktree",

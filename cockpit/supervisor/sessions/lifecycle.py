@@ -174,7 +174,7 @@ class Sessions:
             self._dependencies.store.latch(session.id, name, self._dependencies.clock.monotonic())
 
     def _withdraw_old_texts(self, agent: Agent) -> None:
-        """Withdraw the texts that were prepared for the previous session."""
+        """Withdraw the previous session's undelivered texts, compaction delay and write permit."""
         agent.runtime.withdraw_ask(agent.name)
         agent.runtime.withdraw_supplement(agent.name)
         agent.runtime.release_compaction(agent.name)
@@ -210,7 +210,7 @@ class Sessions:
     def save_counts(self, agent: Agent) -> None:
         """Save the session's tokens, cost, compactions and first permission mode, if changed.
 
-        Adds the cost to today's first, because a saved cost is treated as already counted.
+        Adds the cost to today's cost first, because a saved cost is treated as already counted.
         """
         if agent.session is None:
             return
@@ -363,7 +363,7 @@ class Sessions:
     async def end(self, agent: Agent, patience: float = 6.0) -> Ending:
         """End the agent's process and all processes with its marker, and verify that they ended.
 
-        Idempotent. The caller holds the agent's lock.
+        `patience` is in seconds. Idempotent. The caller holds the agent's lock.
         """
         ending = await self.end_process(agent, patience)
         if ending.gone and agent.record.run is not None:

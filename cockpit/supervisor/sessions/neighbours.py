@@ -47,9 +47,9 @@ class Neighbours:
         await self._leases.ensure_free(agent)
 
     def check(self, agent: Agent) -> None:
-        """Raise `NotNow` if another agent works in the same worktree.
+        """Raise `NotNow` if the worktree is being removed, or if another agent works in it.
 
-        In a directory that is not an agent's worktree, records a warning instead.
+        In a directory that is not an agent's worktree, records a warning about other agents.
         """
         self._refuse_taken(agent)
         for other in self.of(agent):
@@ -96,7 +96,7 @@ class Neighbours:
             if other.record.worktree and same_place(Path(other.record.worktree), root):
                 raise NotNow(
                     f"{root} is the worktree of {other.name}",
-                    f"The worktree of {agent.name} would be inside it, among its files.",
+                    f"The worktree of {agent.name} would be inside it.",
                     f"Use the repository itself: --directory {other.record.directory}",
                 )
         await self._leases.check_not_owned(root)

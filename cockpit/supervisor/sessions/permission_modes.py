@@ -31,7 +31,7 @@ class JobModes:
 
     @classmethod
     def of(cls, session: SessionRecord, usual: str | None = None) -> JobModes:
-        """Return the modes of a session's record, with another mode in the configured CLI."""
+        """Return the modes of a session's record; `usual`, unless None, replaces its own."""
         return cls(session.permission_mode if usual is None else usual, session.chosen_modes)
 
     def save_in(self, session: SessionRecord) -> SessionRecord:
@@ -53,7 +53,7 @@ def mode_in(runtimes: Runtimes, agent: Agent, modes: JobModes, runtime: Runtime)
     if runtime.name != agent.settings.runtime:
         rights = runtimes(agent.settings.runtime).modes.get(mode, ASKS_FIRST)
         mode = runtime.nearest_mode(mode or DEFAULT, rights)
-    if modes.chosen and not runtime.modes:  # the rights of its modes are unknown
+    if modes.chosen and not runtime.modes:  # the CLI's rights are unknown
         return runtime.nearest_mode(modes.newest, ASKS_FIRST) or mode
     for cli, chosen in modes.chosen.items():
         limit = runtime.nearest_mode(chosen, runtimes(cli).modes.get(chosen, ASKS_FIRST))
@@ -85,7 +85,7 @@ def is_same(runtimes: Runtimes, agent: Agent, modes: JobModes, runtime: Runtime)
 def narrowed(
     runtimes: Runtimes, agent: Agent, modes: JobModes, old: SessionRecord, observed: str | None
 ) -> JobModes:
-    """Return the modes, with a narrower one if the user last chose one in the session `old`."""
+    """Return the modes, narrowed if `observed`, the last mode of the session `old`, is narrower."""
     runtime = runtime_of(runtimes, agent, old)
     started = mode_in(runtimes, agent, modes, runtime)
     chosen = successors_mode(started, observed, runtime.modes)

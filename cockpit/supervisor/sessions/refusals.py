@@ -15,7 +15,7 @@ def refuse_if_alive(agent: Agent) -> None:
     if agent.start.setup:
         raise NotNow(
             f"{agent.name} is being started",
-            f"Its worktree is being set up: {agent.start.setup}",
+            f"Current step: {agent.start.setup}",
             f"Wait, or cancel the start: cockpit stop {agent.name}",
         )
     refuse_if_opening(agent)

@@ -73,8 +73,7 @@ class Reopening:
         """Return the session's record for reopening, with a new marker.
 
         The record's permission mode is the narrowest of three: the mode with which the session was
-        started, the mode last chosen in that session, and the mode of the session that is running
-        now.
+        started, the mode last chosen in that session, and the mode of the agent's current session.
         """
         _, run = self._sessions.mint(agent)
         runtimes = self._dependencies.runtimes

@@ -51,8 +51,8 @@ class RequestedSettings:
         if asked.command:
             if asked.runtime not in (None, "command"):
                 raise BadUsage(
-                    f"A command does not run in {asked.runtime}",
-                    "The program of that runtime is fixed.",
+                    f'runtime "{asked.runtime}" takes no command',
+                    "The runtime determines the program.",
                     'Leave the runtime out, or choose the runtime "command".',
                 )
             options |= {"runtime": "command", "command": tuple(asked.command)}
@@ -111,7 +111,7 @@ def _refuse_if_held(loaded: Loaded, name: AgentName) -> None:
     held = [one for one in loaded.held_for(name) if one.key.rpartition(".")[2] in DECISIVE]
     if held:
         raise NotNow(
-            f"{name} is ignored until you trust its file",
+            f"{name} cannot start until you trust its configuration file",
             "\n".join(str(one) for one in held),
             f"Read the file, then: cockpit config trust {held[0].file}",
         )

@@ -15,14 +15,14 @@ from cockpit.supervisor.sessions.lifecycle import Sessions
 
 
 class SessionChanges:
-    """Saves what running CLIs report of their sessions. The process stays the same."""
+    """Saves the session changes that running CLIs report. The process stays the same."""
 
     def __init__(self, dependencies: Dependencies, sessions: Sessions) -> None:
         self._dependencies = dependencies
         self._sessions = sessions
 
     def follow_transcript(self, agent: Agent, transcript: Path) -> None:
-        """Read another transcript file from its beginning, because the CLI reported it."""
+        """Read a transcript that the CLI reported from its beginning, unless already in use."""
         if agent.session is None or agent.session.transcript == str(transcript):
             return
         session = replace(agent.session, transcript=str(transcript))

@@ -1,8 +1,9 @@
 """Set up a new worktree: copy files that git does not track, and run the setup command.
 
 The setup runs in the background, and the agent starts after it. The screen shows the last line of
-the setup's output, and a file contains the first `KEPT` bytes. The waiting start is saved, so that
-a restarted supervisor can repeat the setup. A worktree that cockpit did not create is not set up.
+the setup's output, and a file contains the first `KEPT` bytes. The waiting start is saved: after a
+restart, the supervisor repeats the setup of a new job, and the user must repeat other starts. A
+worktree that cockpit did not create is not set up.
 """
 
 from __future__ import annotations
@@ -113,7 +114,7 @@ class WorktreeSetup:
         wanted, tree = agent.settings.worktree, Path(agent.record.worktree)
         copied = await self._dependencies.worktrees.bring(home, tree, wanted.copy_files)
         if missing := [name for name in wanted.copy_files if name not in copied]:
-            text = f"Not copied into {agent.name}'s worktree (missing, or already exist):"
+            text = f"Not copied into {agent.name}'s worktree (missing, or already there):"
             self._dependencies.event_log.record(
                 Plain("worktree.not_copied"), f"{text} {', '.join(missing)}", agent.name
             )
@@ -154,7 +155,7 @@ class WorktreeSetup:
             raise Failed(
                 f"The setup of {agent.name}'s worktree failed ({shown}): {run.problem}",
                 f"The agent was not started.{last_line}",
-                f"Full output: {file}. When the problem is fixed: cockpit start {agent.name}",
+                f"Output: {file}. When the problem is fixed: cockpit start {agent.name}",
             )
         text = f"The worktree of {agent.name} is set up ({shown}, {run.seconds:.1f} s)"
         self._dependencies.event_log.record(WorktreeSetUp(output=str(file)), text, agent.name)

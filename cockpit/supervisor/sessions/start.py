@@ -63,11 +63,12 @@ class Starter:
         in_place: bool = False,
         loaded: Loaded | None = None,
     ) -> Agent:
-        """Return the agent to start, with the options of the command line applied.
+        """Create or update the agent to start, with the options of the request, and save it.
 
-        An agent without a config entry needs a directory. `in_place` starts the agent in its
+        A new agent without a config entry needs a directory. `in_place` starts the agent in its
         directory itself, even if a worktree is configured. `loaded` is a configuration that applies
-        to this agent only; None for the supervisor's. Raises `NoSuchAgent`, `BadUsage`.
+        to this agent only; None for the supervisor's. Raises the errors of
+        `RequestedSettings.combined`.
         """
         settings, file = self.settings.combined(name, asked, in_place=in_place, loaded=loaded)
         agent = self._fleet.take_up(settings, file)
@@ -90,11 +91,11 @@ class Starter:
     ) -> None:
         """Begin a job in the agent: worktree, first session, process.
 
-        `prompt` describes the job. With an inheritance, the session must first read the document.
-        `resume` is the id of a session to reopen, or `reopen.LAST`. A session of this agent
-        continues in its own job, and gets only `prompt`. If a new worktree must be set up, the
-        session starts afterwards, in the background. The caller holds the agent's lock, and has
-        checked, while holding the lock, that the agent is not running.
+        `prompt` describes the job; None for the configured prompt. With an inheritance, the session
+        must first read the document. `resume` is the id of a session to reopen, or `reopen.LAST`. A
+        session of this agent continues in its own job, and gets only `prompt`. If a new worktree
+        must be set up, the session starts afterwards, in the background. The caller holds the
+        agent's lock, and has checked, while holding the lock, that the agent is not running.
         """
         self._sessions.locks.check_held(agent.name)
         agent.start.under_way = True
@@ -162,7 +163,7 @@ class Starter:
         if home is not None and self._setup.is_due(agent, made):
             repeatable = ident is None and inheritance is None
             if text and text != job.prompt:
-                # Another supervisor may start the session later, and the job's record is redacted.
+                # A restarted supervisor may start the session, and the job's record is redacted.
                 self._dependencies.prompts.keep(job.id, text)
             self._setup.begin(agent, home, start_session, again=repeatable)
             return
@@ -257,7 +258,7 @@ class Starter:
         )
         runtime = self._sessions.orders.runtime_of(agent, probe)
         order = self._sessions.orders.of(agent, probe, None, resume=True)
-        # It reads the CLI's files, which may be on a file system that does not answer.
+        # The check reads the CLI's files, which may be on a file system that does not answer.
         check = partial(runtime.resumable, order)
         await self._dependencies.slow.ask(("resumable", agent.name), check, DIRECTORY_SECONDS)
         self._sessions.refuse_if_open(agent, probe)

@@ -57,8 +57,8 @@ class Stopper:
             return ""
         why = safe_line(refused.detail or refused.title, 300).rstrip(".")
         return (
-            f". cockpit could not save the stop: {why}. The stop is saved when the disk has"
-            " space. If cockpit restarts before that, it reports that the agent ended on its own"
+            f". cockpit could not save the stop: {why}. cockpit saves the stop when the disk is"
+            " writable. If cockpit restarts before that, it reports that the agent ended on its own"
         )
 
     async def end_processes(self, agent: Agent) -> None:

@@ -103,7 +103,7 @@ class TranscriptEnd:
 
     @property
     def compacted(self) -> str:
-        """The marker of the last compaction; empty if no compaction was found."""
+        """Identifies the last compaction, by its time or number; empty if none was found."""
         return self._compacted
 
     def window(self, override: int | None, environment: Mapping[str, str]) -> Window:
@@ -127,7 +127,7 @@ def last_permission_mode(path: Path, runtime: Runtime) -> str | None:
             begin = max(0, end - END_BYTES)
             stream.seek(begin)
             lines = (stream.read(end - begin) + rest).split(b"\n")
-            # The first line may be incomplete; a line of this length does not contain a prompt.
+            # The first line may be incomplete. A line longer than `END_BYTES` is cut, and skipped.
             rest = lines.pop(0)[:END_BYTES] if begin else b""
             for line in reversed(lines):
                 events = runtime.parse(line)

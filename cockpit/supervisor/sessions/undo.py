@@ -47,7 +47,8 @@ class Undo:
     async def undo(self, agent: Agent) -> SessionRecord:
         """End the agent's session and reopen the one before it. Return the reopened session.
 
-        Raises `NotNow` before anything is ended. The caller holds the agent's lock.
+        Errors of the checks, such as `NotNow`, come before anything is ended. Raises `Failed` if a
+        process does not end, and the errors of `Sessions.open`. The caller holds the agent's lock.
         """
         self._sessions.locks.check_held(agent.name)
         session = agent.session
@@ -105,7 +106,7 @@ class Undo:
         if machine := machine_of(store.handoffs_of(session.job, session.previous)):
             raise NotNow(
                 f"The previous session of {agent.name} is on {machine}",
-                "The job was moved from there; only that machine can reopen it.",
+                "The job was moved from there; only that machine can reopen the session.",
                 f"Move the job back: cockpit move {agent.name} --to {machine}",
             )
         if before is None or not before.transcript or not is_file(before.transcript):
@@ -165,7 +166,7 @@ class Undo:
         self._changed(agent)
 
     def _note_done(self, agent: Agent, undone: SessionRecord, before: SessionRecord) -> None:
-        """Store the end of the undo in one transaction, so that it is complete or is repeated."""
+        """Store the end of the undo in one transaction, so that a crash leaves no half of it."""
         now = self._dependencies.clock.now().timestamp()
         store = self._dependencies.store
         with store.transaction():

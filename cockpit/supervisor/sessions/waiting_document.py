@@ -1,7 +1,7 @@
 """Find a handoff document that no session has read, in the directory where an agent starts.
 
-`HANDOFF_PENDING.md` in that directory contains the document's path. The agent starts without the
-document; the user can continue from it.
+`HANDOFF_PENDING.md` in the agent's handoff folder contains the document's path. The agent starts
+without the document; the user can continue from the document.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ SECONDS = 5.0
 TOTAL_SECONDS = 30.0
 """Time limit of a request, in seconds. Worktrees that are not measured by then have no size."""
 MOST_ENTRIES = 1_000_000
-"""Maximum files and folders of one worktree."""
+"""Maximum files and folders that are measured in one worktree."""
 LATE = 1.0
 """Seconds after the time limit until a call counts as hanging."""
 
@@ -42,7 +42,10 @@ class WorktreeSizes:
         self._turn = asyncio.Lock()
 
     async def measured(self, trees: Sequence[WorktreeStatus]) -> AsyncIterator[WorktreeStatus]:
-        """Yield each worktree with its size, in order. Closing the iterator ends the measuring."""
+        """Yield each worktree in order, with its size if it could be measured in time.
+
+        Closing the iterator ends the measuring.
+        """
         end = asyncio.get_running_loop().time() + self._total_seconds
         for tree in trees:
             size = None

@@ -31,7 +31,7 @@ from cockpit.wire.verbs import Done, RemoveWorktree
 from cockpit.wire.worktrees import Obstacle, WorktreeStatus
 
 TOO_MUCH = 500_000_000
-"""Maximum bytes of ignored files in a salvage; a larger salvage is refused."""
+"""Maximum bytes of a worktree's ignored files. Above it, a salvage must leave all of them out."""
 
 
 class AgentWorktrees:
@@ -129,12 +129,12 @@ class AgentWorktrees:
 
     def owners(self, tree: Tree) -> list[Agent]:
         """Return the agents whose worktree this is, running agents first."""
-        found = [
+        agents = [
             agent
             for agent in self._fleet
             if agent.record.worktree and same_place(Path(agent.record.worktree), tree.directory)
         ]
-        return sorted(found, key=lambda agent: not agent.alive)
+        return sorted(agents, key=lambda agent: not agent.alive)
 
     def obstacles(
         self,
@@ -194,9 +194,10 @@ class AgentWorktrees:
         yield from (_occupant_obstacle(one, one.pid in callers) for one in foreign[:5])
 
     async def remove(self, asked: RemoveWorktree) -> Done:
-        """Save a worktree's content in git, and remove the worktree unless something blocks this.
+        """Save a worktree's content in git, and remove the worktree.
 
-        With `salvage_only`, only saves the content.
+        With `salvage_only`, only saves the content. Raises `NotNow` if something blocks this, and
+        `BadUsage` if the request does not name exactly one worktree.
         """
         named = await self._named(asked)
         names = [agent.name for agent in self.owners(named)]
@@ -225,7 +226,9 @@ class AgentWorktrees:
             kept = await git.salvage(tree, tuple(left_out))
             names = ", ".join(safe_line(name, 80) for name in tree.inner[:5])
             but = f"; without the content of repositories inside it: {names}" if names else ""
-            return Done(message=f"Nothing was removed; {_kept(tree, kept)}{but}", text=kept)
+            return Done(
+                message=f"The worktree was not removed; {_kept(tree, kept)}{but}", text=kept
+            )
         inside = (await self._occupants(tree.directory))[tree.directory]
         obstacles = self.obstacles(tree, [] if tree.missing else inside, asked.pid, left_out)
         _refuse(
@@ -260,7 +263,7 @@ class AgentWorktrees:
         raise BadUsage(
             f"There is no worktree {shown!a}",
             safe_line(reasons, 400),
-            "List them: cockpit worktrees",
+            "List the worktrees: cockpit worktrees",
         )
 
     def _belongs_to(self, tree: Tree, name: str) -> bool:
@@ -349,7 +352,7 @@ def _git_obstacles(tree: Tree) -> Iterator[Obstacle]:
             salvageable=True,
         )
     if tree.only_here is None:
-        why = "git cannot list the commits that are only in its reflog or references"
+        why = "git cannot list the commits that are only in the worktree's reflog or refs"
         yield Obstacle(why=why, next=f"Check the repository: git -C {tree.repository} fsck")
 
 
@@ -366,7 +369,7 @@ def _content_obstacles(tree: Tree, left_out: Collection[str]) -> Iterator[Obstac
             why=f"there are other repositories inside it: {names}",
             next="Push their commits; move them elsewhere. For a submodule: git submodule deinit",
         )
-    salvage = f"Commit it, or save all of it: cockpit worktrees remove {where} --salvage"
+    salvage = f"Commit the changes, or save everything: cockpit worktrees remove {where} --salvage"
     if tree.changed is None or tree.untracked is None:
         why = "its changes cannot be listed without running programs that the repository configures"
         yield Obstacle(why=why, next=salvage, salvageable=True)
@@ -402,7 +405,10 @@ def _refuse(tree: Tree, obstacles: list[Obstacle]) -> None:
 
 
 def _left_out(tree: Tree, names: list[str]) -> list[str]:
-    """Return the ignored files with these names, spelled as in git. Raises `BadUsage`."""
+    """Return the ignored files with these names, spelled as in git.
+
+    Raises `BadUsage` for a name that git does not ignore.
+    """
     known = {name.rstrip("/"): name for name in tree.ignored}
     for name in names:
         if name.rstrip("/") not in known:
