@@ -77,7 +77,7 @@ def begun(event_log: EventLog, agent: Agent, plan: Plan, why: str) -> None:
 
 
 def passed_over(before: Handoff, after: Handoff) -> str:
-    """Return which writer failed in this step, and why; empty if none did."""
+    """Return which writer failed between the two states, and why; empty if none did."""
     now, then = after.state, before.state
     if not isinstance(now, Documenting) or not now.passed_over:
         return ""
@@ -127,7 +127,8 @@ def _outcome(agent: Agent, end: Ended) -> str:
         case Outcome.FAILED:
             return f"The handoff of {agent.name} failed: {end.why}"
         case Outcome.REVIVED:
-            return f"No new session of {agent.name} took over; the old one was reopened: {end.why}"
+            why = end.why.rstrip(".")
+            return f"No new session of {agent.name} took over ({why}); the old one was reopened"
         case Outcome.REFUSED:
             return f"The handoff of {agent.name} was {end.why}"
         case Outcome.CANCELLED:

@@ -62,7 +62,7 @@ class DocumentBuilder:
     # Drafts
 
     async def prepare_draft_path(self, agent: Agent, ident: HandoffId) -> Path:
-        """Return the path for the agent's draft. Creates its folder, and excludes it from git."""
+        """Create the folder of the agent's draft, exclude it from git, return the draft's path."""
         folder = agent.settings.handoff.directory
         path = await asyncio.to_thread(
             self._dependencies.documents.draft_path, agent.directory, ident, str(folder)
@@ -115,7 +115,10 @@ class DocumentBuilder:
         return Document(str(sealed.path), sealed.sha256, chosen)
 
     async def refresh(self, agent: Agent, approved: Document) -> Document:
-        """Seal the document again at the same path, with current facts."""
+        """Seal the document again at the same path, with current facts.
+
+        Raises `Failed` if the updated document is not valid, and the errors of `approved_text`.
+        """
         assert agent.handoff_record is not None
         held = await approved_text(self._dependencies, agent, approved)
         chosen = _writer(agent.handoff_record.writer)
@@ -284,7 +287,10 @@ class DocumentBuilder:
     async def _composed(
         self, agent: Agent, writer: Writer, draft: str | None, *, again: bool = False
     ) -> str:
-        """Return the complete document. With `again`, `draft` is a document with old facts."""
+        """Return the complete document; without a `draft`, from facts only.
+
+        With `again`, `draft` is a document with old facts.
+        """
         goal = agent.job.prompt if agent.job else None
         facts, cut = self.facts(agent), ""
         git = await self.git_view(agent, claimed_commits(draft) if draft else None)
@@ -406,7 +412,7 @@ def would_be_for_context(agent: Agent, reason: Reason | None) -> bool:
 
 
 def usage_text(agent: Agent) -> str | None:
-    """Return a text such as `142k of 200k tokens`; None if unknown."""
+    """Return a text such as `142k of 200k tokens`; None if tokens or window are unknown."""
     reading = agent.session_state.gauge.reading
     if reading.tokens is None or not reading.window:
         return None

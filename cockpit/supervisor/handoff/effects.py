@@ -66,7 +66,7 @@ ESCAPE_ROUNDS = 3
 """Attempts to interrupt a CLI that needs several Escape keys; a busy one may read a key too
 late."""
 LOOKS = 10
-"""Checks whether the turn has ended, before the keys are pressed again."""
+"""Number of checks whether the turn has ended, before the keys are pressed again."""
 FOR_NOW = (Hindered, PanesSilent, PaneOccupied)
 """Temporary errors of the machine or tmux, after which the command is repeated."""
 
@@ -284,7 +284,8 @@ class Effects:
         }:
             ending = await self._sessions.end(agent)
             if not ending.gone:
-                return StartFailed(f"cannot end processes of an earlier start: {ending.survivors}")
+                pids = ", ".join(str(pid) for pid in ending.survivors)
+                return StartFailed(f"cannot end processes of an earlier start: {pids}")
         if attempt > 1:
             await self._dependencies.clock.sleep(BACK_OFF[min(attempt - 2, len(BACK_OFF) - 1)])
         try:
@@ -344,7 +345,8 @@ class Effects:
             return Started(self._dependencies.clock.monotonic())
         ending = await self._sessions.end(agent)
         if not ending.gone:
-            return StartFailed(f"cannot end processes of the new session: {ending.survivors}")
+            pids = ", ".join(str(pid) for pid in ending.survivors)
+            return StartFailed(f"cannot end processes of the new session: {pids}")
         await self._document_builder.leave_notice(agent, agent.handoff.state.document)
         _, run = self._sessions.mint(agent)
         modes = self._frozen_modes(agent, old)

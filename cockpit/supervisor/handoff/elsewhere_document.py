@@ -80,8 +80,8 @@ class ElsewhereDocuments:
     async def write(self, asked: DocumentSession) -> Done:
         """Have a copy of the session write its document, and seal it in the session's directory.
 
-        Raises `BadUsage`, `NotNow`, `NotAllowed` or `ProgramMissing` before the copy is started,
-        and `Failed` if the copy wrote no valid document.
+        If a check fails, raises an error such as `NotNow` before the copy is started. Raises
+        `Failed` if the copy wrote no valid document.
         """
         session = await self._others.find(asked.session, asked.pid)
         await self._others.refuse_inside(asked.asker, "write the document of")
@@ -174,7 +174,7 @@ class ElsewhereDocuments:
             if known
             else None,
             filling=known is not None and known.band.severity >= Band.WARN.severity,
-            running=[task_text(each) for each in read.facts.background if each.status == "running"],
+            running=[task_text(task) for task in read.facts.background if task.status == "running"],
             told=told_facts.reminder(read.facts),
         )
         answer = await runtime.answer_aside(order, program, question, defaults.handoff.deadline)
@@ -283,7 +283,7 @@ def _read(path: Path, runtime: Runtime) -> _Read | None:
 
 
 def _model(recorded: str | None) -> str:
-    """Return the session's model for the copy; empty if the model is unknown.
+    """Return the session's model for the copy; empty if the name is unknown or not valid.
 
     The context might not fit into the window of another model.
     """

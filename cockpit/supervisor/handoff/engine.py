@@ -162,7 +162,9 @@ class Engine:
                 "The handoff has no document yet."
                 if agent.handoff
                 else "No handoff is in progress.",
-                hint=f"To write one: cockpit handoff {agent.name}",
+                hint=f"Check the handoff: cockpit status {agent.name}"
+                if agent.handoff
+                else f"Begin a handoff: cockpit handoff {agent.name}",
             )
         return self._document_builder.continuation(agent, agent.handoff.document)
 
@@ -294,7 +296,7 @@ class Engine:
             await self.look(agent)
 
     async def retarget(self, agent: Agent, target: Target) -> str | None:
-        """Choose another CLI for the new session, while the user is asked about the handoff.
+        """Choose another CLI or model for the new session, while the first question is open.
 
         Returns an additional question to the user if that CLI lacks the session's permission mode,
         else None. Raises `NotNow` after the approval: the document is written for one CLI.
@@ -360,7 +362,7 @@ class Engine:
         return self._locks.hold(agent.name, "in the middle of a handoff step")
 
     def _queue(self, agent: Agent) -> str | None:
-        """Return why this agent's handoff must wait for other handoffs; None if it may go on."""
+        """Return why this agent's handoff must wait for other handoffs; None if it may continue."""
         others = [other for other in self._agents() if other is not agent]
         busy = [other.name for other in others if is_under_way(other)]
         ahead = [other.name for other in others if is_ahead(other, agent)]

@@ -26,7 +26,7 @@ from cockpit.supervisor.dependencies import Dependencies
 async def with_predecessor(
     dependencies: Dependencies, agent: Agent, sealed: Document
 ) -> HandoffDetails:
-    """Return the handoff's details with the facts that the old session leaves. Idempotent.
+    """Return the handoff's details with the facts about the old session. Idempotent.
 
     Must be called before the old session is ended. Must be called after `ensure_approved`, because
     this function does not check the document that it reads. If the document cannot be read, the

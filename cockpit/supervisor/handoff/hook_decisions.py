@@ -35,7 +35,7 @@ class Decided:
 
     decision: Decision
     by: str = ""
-    """Name of the hook that decided; empty if none did."""
+    """Name of the hook that decided, or replaced the handoff; empty if none did."""
 
 
 class HookDecisions:
@@ -111,7 +111,7 @@ class HookDecisions:
         verdict = decided.decision.verdict
         if verdict is Verdict.CONTINUE:
             self._triggers.let_compact(agent)
-            self._record(agent, decided, "no automatic handoff until the next compaction")
+            self._record(agent, decided, "no handoff for the context until the next compaction")
         elif agent.settings.mode == "observe":
             self._record(agent, decided, "the agent is only observed, so no handoff begins")
         elif verdict is Verdict.ABORT:

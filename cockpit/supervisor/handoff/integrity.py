@@ -58,8 +58,8 @@ async def edited(
         ident = agent.handoff_record.id[:8]
         raise NotNow(
             f"The handoff document of {agent.name} was changed after it was written",
-            "The agent can write in its folder too, so you must read the change before you approve "
-            "it. Nothing was approved or ended.",
+            "The agent can change the document too, so read the change before you approve. "
+            "Nothing was approved or ended.",
             f"Read it: cockpit show {ident}. Then: cockpit approve {agent.name} --sha256 {now}",
         )
     text = plain(read)

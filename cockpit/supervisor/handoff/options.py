@@ -20,10 +20,10 @@ class HandoffOptions:
     given: str | None = None
     """The path of a document that is already written."""
     due: str = ""
-    """Why the handoff is due."""
+    """Why the handoff is due; empty for a requested one."""
     because: HeldBack | None = None
     """Why the user is asked, if not because of the mode."""
     to: Target | None = None
-    """The CLI of the new session; None for the configured one."""
+    """The CLI and model of the new session; None for the configured ones."""
     move_to: str = ""
     """See `Plan.move_to`."""

@@ -95,7 +95,7 @@ class Outcomes:
         elif ended.outcome is Outcome.FAILED:
             agent.progress.set_failed(ended.why)
         elif ended.outcome is Outcome.REVIVED:
-            note = f"the handoff failed, the old session was reopened: {ended.why}"
+            note = f"the handoff failed ({ended.why.rstrip('.')}); the old session was reopened"
             self._dependencies.store.save_agent(agent.change(note=note))
             to = agent.handoff.plan.runtime if agent.handoff is not None else ""
             agent.progress.set_revived(self._dependencies.clock.steady(), ended.why, to)

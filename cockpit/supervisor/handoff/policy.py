@@ -73,7 +73,7 @@ class Guards:
         return None
 
     def _interrupted(self, agent: Agent, due: Due) -> str | None:
-        """Return why the handoff must wait after Esc: the user wants to prompt this session."""
+        """Return why a loop must wait after Esc: the user wants to prompt this session."""
         if due.starter != "loop" or not agent.session_state.conduct.cut_short:
             return None
         return (
@@ -83,7 +83,7 @@ class Guards:
 
     def _let_compact(self, agent: Agent, due: Due) -> str | None:
         if due.starter in ("band", "hook") and self._latched(agent, LET_COMPACT):
-            return "you let the session compact; asking again after the compaction"
+            return "waiting for the next compaction, as you or a hook decided"
         return None
 
     def _cooldown(self, agent: Agent, due: Due) -> str | None:
@@ -100,8 +100,9 @@ class Guards:
         if left is None or due.starter == "agent":
             return None
         if due.starter == "loop":
-            answered = agent.turns <= left.turns
-            return "the last handoff ended; asking again after the next turn" if answered else None
+            if agent.turns > left.turns:
+                return None
+            return "the last handoff did not complete; trying again after the next turn"
         window = agent.session_state.gauge.window.tokens
         return not_grown(
             left, agent.session_state.gauge.tokens, window, forced=agent.band is Band.FORCE
@@ -149,9 +150,9 @@ class Guards:
     # The session
 
     def age(self, agent: Agent) -> float:
-        """Return the seconds since the session's process was started or cleared in this boot.
+        """Return the seconds since the session was last started, cleared or opened in this boot.
 
-        If that time is not stored, the seconds since the session was created.
+        If this time is not stored, the seconds since the session was created.
         """
         assert agent.session is not None
         since = self._dependencies.store.latched(

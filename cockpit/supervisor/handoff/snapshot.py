@@ -112,8 +112,10 @@ class Observer:
         return bool(token) and agent.has_received(token)
 
     def _draft(self, agent: Agent) -> tuple[Draft, tuple[str, ...]]:
-        """Return the draft's state and problems. The draft is stable if two
-        observations are equal."""
+        """Return the draft's state and problems.
+
+        The draft is stable if two consecutive observations are equal.
+        """
         path = draft_path(agent)
         if path is None or agent.handoff_record is None:
             return Draft.ABSENT, ()
@@ -145,16 +147,16 @@ def draft_path(agent: Agent) -> Path | None:
 
 
 def draft_token(agent: Agent) -> str:
-    """Return the draft's file name.
+    """Return the draft's file name; empty if no handoff is in progress.
 
-    It contains the handoff's id, so a prompt that contains this name was sent by cockpit.
+    The name contains the handoff's id, so a prompt that contains this name was sent by cockpit.
     """
     path = draft_path(agent)
     return path.name if path else ""
 
 
 def is_typing(agent: Agent) -> bool:
-    """Return whether cockpit has pasted a request, but has not pressed Enter yet.
+    """Return whether cockpit has begun to paste a request, but has not pressed Enter yet.
 
     Stays true if the supervisor is killed in between.
     """

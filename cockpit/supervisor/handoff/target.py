@@ -25,7 +25,7 @@ class Target:
     runtime: str = ""
     """Name of the runtime; empty for the CLI of the old session."""
     model: str = ""
-    """Name of the model; empty for the CLI's default model."""
+    """Name of the model; empty for the old session's model, or for another CLI's default."""
 
 
 SAME = Target()

@@ -1,9 +1,8 @@
 """Report a context that fills up, and begin automatic handoffs.
 
 A handoff is due because of a band, compactions, a limit of the session, a usage limit, a loop, or a
-hook. The guards in
-`policy` may delay the handoff; the screen says why. Stored flags keep each event from being
-recorded twice, even after a restart.
+hook. The guards in `policy` may delay the handoff; the screen says why. Stored flags prevent a
+second record of an event, even after a restart.
 """
 
 from __future__ import annotations
@@ -75,7 +74,7 @@ class Triggers:
         return f"{held.words}; asking you" if held else None
 
     def held_back_from(self, agent: Agent) -> str | None:
-        """Return why a handoff that a hook requests at once may not begin; None if it may."""
+        """Return why the handoff that a hook requests cannot begin at once; None if it can."""
         due = self.due(agent)
         if due is None:
             return "a handoff is no longer due"

@@ -294,7 +294,7 @@ async def test_what_the_pilot_lets_compact_is_asked_about_again_only_afterwards(
         await cockpit.until(asks("handoff"))
         await cockpit.ask(Refuse(name="api", compact=True))
         row = await cockpit.until(lambda row: row.note)
-        assert "you let the session compact" in (row.note or "")
+        assert "waiting for the next compaction" in (row.note or "")
         await cockpit.event("agent.compacted")
         assert len(await cockpit.events("handoff.begun")) == 1
         await cockpit.event("handoff.begun", number=2)
