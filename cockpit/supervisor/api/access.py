@@ -35,7 +35,7 @@ class Access:
         self.callers.check_look(await self.caller(request), name)
 
     async def agent(self, request: Request) -> Agent:
-        """Return the agent in the URL.
+        """Return the agent that the URL names.
 
         Raises `NotAllowed` if the caller may not see the agent, and `NoSuchAgent`.
         """

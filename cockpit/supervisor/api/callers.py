@@ -63,7 +63,8 @@ class Callers:
         """Return the caller behind a connection of process `pid`, which is None if unknown.
 
         `above`: the process and its ancestors, read when the connection was accepted; empty if the
-        process had already ended. Pid 0 is a process outside our container; agents never run there.
+        process had already ended. Our own process and pid 0, which is a process outside our
+        container, count as the user: no agent runs there.
         """
         if pid in (0, os.getpid()):
             return Caller(CallerKind.USER, pid=pid or 0)
@@ -164,7 +165,7 @@ class Callers:
             return asked
         if isinstance(asked, Start) and asked.command is not None:
             raise NotAllowed(
-                "Refused: a start with a command is for the user, not for agents",
+                "Refused: only the user can start an agent that runs a custom command",
                 f"This command runs inside {caller.description} (process {caller.pid}), which may "
                 "only start agents that the user has configured, or new agents of a known CLI.",
                 "Ask the user to do it from their own terminal.",
@@ -187,7 +188,10 @@ class Callers:
         return None
 
     def _may(self, caller: Caller) -> MaySettings:
-        """Return the caller's permissions, from the current configuration."""
+        """Return what an agent may do, from the current configuration if it has the agent.
+
+        Other callers get no permissions, because they need none.
+        """
         agent = self._fleet.find(caller.name) if caller.name else None
         if caller.kind is not CallerKind.AGENT or agent is None:
             return MaySettings(itself=())
@@ -211,7 +215,7 @@ class Callers:
     # Visibility
 
     def check_look(self, caller: Caller, name: str | None) -> None:
-        """Raise `NotAllowed` if an agent would read data of another agent.
+        """Raise `NotAllowed` if an agent may not read the data of `name`; None is all agents.
 
         Also raises `NotAllowed` if the caller's process has ended: the process may have belonged to
         another agent.
@@ -267,7 +271,7 @@ def _changes(asked: Verb) -> bool:
     if isinstance(asked, Plan | Attach):
         return False
     if isinstance(asked, Load):
-        return asked.named  # naming a file makes it trusted; reading it again changes nothing
+        return asked.named  # naming a file makes it trusted; a mere reload is not recorded
     return not (isinstance(asked, Handoff) and asked.dry_run)
 
 

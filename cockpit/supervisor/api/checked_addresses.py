@@ -1,4 +1,4 @@
-"""Reject a request whose URL is not valid text, before it is routed."""
+"""Reject a request whose URL is too long or is not valid text, before routing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cockpit.supervisor.api.request_checks import check_address
 
 
 class CheckedAddresses:
-    """Rejects a request whose URL is not valid text, before routing."""
+    """ASGI middleware that checks the URL of each HTTP request with `check_address`."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app

@@ -89,18 +89,20 @@ class Connections:
         agent, most = self._agent(pid), _most()
         if agent is None:
             if self._open[pid] >= MOST_OF_PROCESS:
-                raise _too_many(f"Process {pid} has {self._open[pid]} open", MOST_OF_PROCESS)
+                raise _too_many(f"Process {pid} has {self._open[pid]} connections", MOST_OF_PROCESS)
         else:
             agents = {other: self._agent(other) for other in self._open}
             own = sum(self._open[other] for other, name in agents.items() if name == agent)
             if own >= MOST_OF_AGENT:
-                raise _too_many(f"{agent or 'An unknown agent'} has {own} open", MOST_OF_AGENT)
+                raise _too_many(
+                    f"{agent or 'An unknown agent'} has {own} connections", MOST_OF_AGENT
+                )
             together = sum(self._open[other] for other, name in agents.items() if name is not None)
             if together >= most // 2:
-                raise _too_many(f"All agents together have {together} open", most // 2)
+                raise _too_many(f"All agents together have {together} connections", most // 2)
         if len(self) >= most:
             pid, count = self._open.most_common(1)[0]
-            raise _too_many(f"{len(self)} are open, {count} of them by process {pid}", most)
+            raise _too_many(f"{len(self)} connections are open, {count} by process {pid}", most)
 
     def _agent(self, pid: int) -> str | None:
         if pid not in self._agents:

@@ -1,4 +1,4 @@
-"""Remember the last request that answered an agent's question or changed its work, and who sent it.
+"""Remember the last request that answered an agent's question or changed its work, and its sender.
 
 If another user has answered a question meanwhile, the refusal of a later answer names that user.
 """
@@ -20,7 +20,7 @@ answer names no question."""
 
 
 class LastRequests:
-    """Records the last request of each agent (`Agent.last_request`)."""
+    """Records the last request about each agent (`Agent.last_request`)."""
 
     def __init__(self, fleet: Fleet, clock: Clock, changed: Callable[[Agent], None]) -> None:
         self._fleet = fleet
@@ -54,7 +54,7 @@ class LastRequests:
         self._changed(agent)
 
     def explained(self, refused: NotNow, asked: Verb) -> NotNow:
-        """Add to a refusal which user has already answered the question, and how long ago."""
+        """Return the refusal; add who has already answered the question and when, if known."""
         agent = self._fleet.find(getattr(asked, "name", "") or "")
         last = agent.last_request if agent is not None else None
         if asked.verb not in ANSWERS or last is None or last.verb not in ANSWERS:

@@ -61,7 +61,7 @@ def bind(path: Path) -> Listener:
         raise Failed(
             f"Cannot bind {path}",
             error.strerror or str(error),
-            hint="Check the free disk space, and the permissions and path length of COCKPIT_HOME.",
+            hint="Check the free disk space, and the permissions and length of the path.",
         ) from error
     listener.listen(64)
     listener.setblocking(False)

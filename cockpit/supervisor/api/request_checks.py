@@ -1,7 +1,7 @@
 """Checks of every request before it is handled: types, and characters in names and paths.
 
-A NUL, a lone surrogate or a path that is too long would raise an unrelated error in later code. The
-checks here raise an error that describes the problem.
+A NUL or a lone surrogate would raise an unrelated error in later code. The checks here raise an
+error that describes the problem. `as_bad_usage` does so for a path that later code cannot use.
 """
 
 from __future__ import annotations

@@ -111,7 +111,10 @@ class ErrorResponses:
         self._logs = logs
 
     def explained(self, name: str, handler: Handler) -> Handler:
-        """Return the handler with its errors explained; `name` is the name of the request."""
+        """Return a handler that turns unexpected exceptions into errors for the client.
+
+        `name` is the name of the request.
+        """
 
         async def handle(request: Request) -> Response:
             try:
@@ -125,7 +128,7 @@ class ErrorResponses:
                 raise NotNow(
                     "The supervisor is shutting down",
                     "Your request may be incomplete; the next supervisor completes or reverts it.",
-                    "Start it again and check: cockpit up; cockpit status",
+                    "Start the supervisor and check: cockpit up; cockpit status",
                 ) from None
             except Exception as bug:  # a bug in any handler
                 if (wrong := as_bad_usage(bug)) is not None:

@@ -87,7 +87,10 @@ class SocketWatch:
             await self.look()
 
     async def look(self) -> None:
-        """Bind the socket again if it is no longer at its path. Idempotent."""
+        """Bind the socket again if it is no longer at its path. Idempotent.
+
+        If another process listens there, only reports that process.
+        """
         path = self._places.socket
         if self._is_ours() or not self._serving.started:
             self._set_state(None)
@@ -97,8 +100,8 @@ class SocketWatch:
             self._set_state(None)
         elif holder is not None:
             process, end = (f"process {holder}", f"kill {holder}") if holder else ("a process", "")
-            remedy = f"End it{f' ({end})' if end else ''}, or use a different COCKPIT_HOME for one"
-            self._set_state(f"{process} listens on {path}. {remedy} of them")
+            remedy = f"End it{f' ({end})' if end else ''}, or use another COCKPIT_HOME for one"
+            self._set_state(f"{process} listens on {path}. {remedy} of the two")
         else:
             await self._bind_again(_what_happened(path))
 

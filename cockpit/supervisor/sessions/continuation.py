@@ -194,7 +194,9 @@ class Continuation:
         return place
 
     def _name(self, wanted: str | None, left: Document) -> AgentName:
-        """Return the requested name; else the document's agent or `continued`, numbered if taken."""
+        """Return the requested name; else the document's agent or `continued`, with a number
+        if the name is taken.
+        """
         if wanted is not None:
             return agent_name(wanted)
         stem = suggested_name(left.front.agent if left.front and left.front.agent else "continued")

@@ -226,9 +226,8 @@ class AgentWorktrees:
             kept = await git.salvage(tree, tuple(left_out))
             names = ", ".join(safe_line(name, 80) for name in tree.inner[:5])
             but = f"; without the content of repositories inside it: {names}" if names else ""
-            return Done(
-                message=f"The worktree was not removed; {_kept(tree, kept)}{but}", text=kept
-            )
+            message = f"The worktree was not removed; {_kept(tree, kept)}{but}"
+            return Done(message=message, text=kept)
         inside = (await self._occupants(tree.directory))[tree.directory]
         obstacles = self.obstacles(tree, [] if tree.missing else inside, asked.pid, left_out)
         _refuse(

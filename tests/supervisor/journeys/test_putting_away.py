@@ -91,7 +91,10 @@ async def test_a_configured_agent_comes_back_as_not_started(cockpit: Cockpit) ->
     async with cockpit.flying(cockpit.agent(**AGENT)):
         await handed_off(cockpit)
         done = await cockpit.ask(Forget(name="api"))
-        assert f"{cockpit.config} defines it: it is listed again as not started" in done.message
+        assert (
+            f"{cockpit.config} defines the agent, so it is listed again as not started"
+            in done.message
+        )
         row = await cockpit.row()
         assert (row.session_id, row.state, row.session_number) == (None, "stopped", None)
         await cockpit.start()

@@ -58,10 +58,13 @@ class AnswerHandler:
         """Identities of answered dialogs, oldest first."""
 
     async def show(self, agent: Agent) -> DialogStatus:
-        """Return the agent's open dialog. Raises `NotNow` if no dialog is open."""
+        """Return the agent's open dialog, or why cockpit cannot answer it.
+
+        Raises `NotNow` if no dialog is open.
+        """
         dialog = await look(agent, self._dependencies.panes)
         if isinstance(dialog, OpenDialog) and dialog.identity in self._answered:
-            return DialogStatus(refusal="it was just answered, but its pane still shows it")
+            return DialogStatus(refusal="it was just answered, but is still in the pane")
         return to_wire(dialog, self._redact(agent))
 
     def _redact(self, agent: Agent) -> Callable[[str], str]:
@@ -69,7 +72,7 @@ class AnswerHandler:
         return lambda text: redactor.redact(text).text
 
     async def __call__(self, asked: Answer) -> Done:
-        """Answer the open dialog. Raises `NotNow` if its identity is not the requested one."""
+        """Answer the requested dialog. Raises `NotNow` if it is not the open one."""
         text = dialogs.one_text_line(asked.text)
         if len(text) > LONGEST_TEXT:
             raise BadUsage(
@@ -172,7 +175,7 @@ class AnswerHandler:
     async def _closed(self, agent: Agent, dialog: OpenDialog, before: _Results) -> str | None:
         """Wait until the dialog has closed. Return the next question of the same request, or None.
 
-        Raises `Failed` if the dialog stays open.
+        Raises `Failed` if the dialog stays open or the agent ends.
         """
         clock, panes, pane = self._dependencies.clock, self._dependencies.panes, agent.record.pane
         assert pane is not None
@@ -249,7 +252,10 @@ class _Results:
 
 
 def _answer(seen: Dialog, numbers: list[int], text: str) -> dialogs.Answer:
-    """Return an answer with these choices and text. Raises `BadUsage` if the dialog excludes it."""
+    """Return an answer with these choices, numbered from 1, and this text.
+
+    Raises `BadUsage` if the dialog does not allow the answer.
+    """
     places = tuple(dict.fromkeys(number - 1 for number in numbers))
     most = len(seen.choices)
     if any(not 0 <= place < most for place in places):

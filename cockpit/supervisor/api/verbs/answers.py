@@ -184,7 +184,7 @@ def _no_question(agent: Agent) -> NotNow:
         detail = "No handoff is in progress."
         hint = f"Begin one: cockpit handoff {agent.name}"
     else:
-        detail = "It is not running, and no handoff is in progress."
+        detail = "The agent is not running, and no handoff is in progress."
         reopens = agent.runtime.capabilities.reopening and agent.record.session is not None
         resume = " --resume" if reopens else ""
         hint = f"Start it: cockpit start {agent.name}{resume}"

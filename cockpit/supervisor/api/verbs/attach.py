@@ -23,7 +23,10 @@ class AttachHandler:
         self._fleet = fleet
 
     async def __call__(self, asked: Attach) -> Done:
-        """Return the agent's pane and the socket of its tmux server."""
+        """Return the agent's pane and the socket of its tmux server.
+
+        Raises `NotNow` if the agent has no pane.
+        """
         agent = self._fleet.agent(asked.name)
         if agent.record.pane is None:
             raise NotNow(
@@ -31,7 +34,7 @@ class AttachHandler:
                 "The agent's terminal was closed; the process is still running without a terminal."
                 if agent.alive
                 else "The agent was not started yet, or its window was closed.",
-                f"End it first: cockpit stop {agent.name}"
+                f"End it, then start it again: cockpit stop {agent.name}"
                 if agent.alive
                 else f"Start it: cockpit start {agent.name}",
             )

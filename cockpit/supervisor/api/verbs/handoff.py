@@ -53,8 +53,9 @@ class HandoffHandler:
     async def __call__(self, asked: Handoff) -> Done:
         """Begin a handoff, or approve or speed up the one in progress.
 
-        With `dry_run`, only describes the handoff. For the user's request, a handoff begins without
-        a question, and in mode auto without a review.
+        With `dry_run`, only describes the handoff. A handoff that the user requests begins without
+        a question, unless the new session's CLI lacks the permission mode. In mode auto, it then
+        has no review.
         """
         agent = self._fleet.agent(asked.name)
         if agent.session is None or agent.job is None:
@@ -103,7 +104,7 @@ class HandoffHandler:
                 raise NotNow(
                     f"A handoff of {agent.name} is waiting for the user",
                     "Only the user can approve it.",
-                    "Continue your work; cockpit tells you when the user has answered.",
+                    "Continue your work.",
                 )
             if target is not None and (why := await self._engine.retarget(agent, target)):
                 return Done(
@@ -196,7 +197,7 @@ class HandoffHandler:
             raise NotNow(
                 f"A handoff of {agent.name} is waiting for the user",
                 f"{held.words}. Only the user can approve it.",
-                "Continue your work; cockpit tells you when the user has answered.",
+                "Continue your work.",
             )
         why = self._triggers.objection(agent) if agent.handoff is None else None
         if why is not None:
@@ -240,7 +241,8 @@ def _check_move(agent: Agent, asked: Handoff) -> None:
     if not NAME_PATTERN.fullmatch(asked.host or ""):
         raise BadUsage(
             f"{asked.host!a} is not a valid name of a host",
-            hint="Use at most 32 letters, digits, `.`, `_` and `-`; begin with a letter or digit.",
+            hint="Use 1 to 32 characters: a-z, 0-9, dot, underscore, dash; "
+            "begin with a letter or digit.",
         )
     if asked.by_agent:
         raise NotNow(
@@ -257,7 +259,10 @@ def _check_move(agent: Agent, asked: Handoff) -> None:
 
 
 def interruption_clause(agent: Agent, *, at_once: bool) -> str:
-    """Return a clause that lists the work a handoff interrupts; empty unless it begins at once."""
+    """Return a clause that lists the work that a handoff interrupts.
+
+    Empty if the agent is idle, or unless the handoff begins `at_once`.
+    """
     if not at_once:
         return ""
     session_state = agent.session_state

@@ -1,4 +1,4 @@
-"""`cockpit load`: read a configuration file and update its agents."""
+"""The verb `load`: read a configuration file and update its agents."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class LoadHandler:
         self._changed = changed
 
     async def __call__(self, asked: Load) -> Done:
-        """Read a file, update its agents, and start those with `start = "auto"`.
+        """Read a file, or the loaded one again, and update its agents.
 
-        With an invalid file, nothing changes.
+        Then starts the agents with `start = "auto"`. With an invalid file, nothing changes.
         """
         config = Path(asked.config) if asked.config else None
         loaded = await self._fleet.reload(config, named=asked.named)
         for agent in self._fleet:
             self._changed(agent)
         await self._automatic_starts.run()
-        names = ", ".join(configured.name for configured in loaded.settings.agents) or "no agents"
-        return Done(message=f"Read: {names}")
+        names = ", ".join(configured.name for configured in loaded.settings.agents) or "none"
+        return Done(message=f"Read the configuration; its agents: {names}")

@@ -44,7 +44,7 @@ class PutAwayHandler:
     async def forget(self, asked: Forget) -> Done:
         """Remove an ended agent.
 
-        Its history, documents and worktree stay. Holds the agent's lock.
+        Its history, documents and worktree stay. The caller holds the agent's lock.
         """
         agent = self._fleet.agent(asked.name)
         self._refuse_if_in_use(agent)
@@ -145,9 +145,9 @@ class PutAwayHandler:
         """List the agent again if a file defines it; return a clause that says so."""
         file = safe_line(agent.record.config_file or "")
         if self._define_again(agent.name) is not None:
-            return f". {file} defines it: it is listed again as not started"
+            return f". {file} defines the agent, so it is listed again as not started"
         if file:
-            return f". If {file} still defines it, it is listed again when that file is read"
+            return f". If {file} still defines the agent, reading the file lists it again"
         return ""
 
     def _define_again(self, name: str) -> Agent | None:

@@ -27,7 +27,7 @@ machine can be late. The sum of both times is less than the time that a client w
 EMPTY_WITHIN = 2.0
 """Seconds within which the prompt box must become empty: before a prompt is pasted, because Gemini
 shows the previous prompt in the box for about a second while it reopens a session; and before a
-prompt is refused, because a CLI that is about to accept it still shows it."""
+prompt is refused, because a CLI still shows the prompt just before it accepts the prompt."""
 LOOK_AGAIN = 0.2
 """Seconds between two checks of the prompt box."""
 
@@ -133,7 +133,7 @@ class SendHandler:
             )
 
     async def _leaves_box(self, agent: Agent, accepted: Callable[[], bool] = lambda: False) -> bool:
-        """Return whether the text in the prompt box goes, or is accepted, within `EMPTY_WITHIN`.
+        """Return whether the prompt box is empty, or the text is accepted, within `EMPTY_WITHIN`.
         True for a pane without a prompt box."""
         clock = asyncio.get_running_loop().time
         deadline = clock() + EMPTY_WITHIN
