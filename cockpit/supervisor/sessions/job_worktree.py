@@ -63,7 +63,8 @@ def check_directory(agent: Agent) -> None:
         raise BadUsage(
             f"{agent.directory} is not in the worktree",
             f"{agent.settings.directory} is not in the commit that the worktree starts from.",
-            "Commit that folder, or set worktree.base to a branch that has it.",
+            "Commit that folder, or set worktree.base to a branch that has it. Then remove the "
+            f"worktree, and start again: cockpit worktrees remove {agent.name}",
         )
     if agent.record.worktree:
         refuse_git_folder(agent.settings, agent.directory)

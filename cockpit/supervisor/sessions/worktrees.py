@@ -342,7 +342,7 @@ def _git_obstacles(tree: Tree) -> Iterator[Obstacle]:
 
     A removal would delete these files. Includes a worktree whose own files are missing.
     """
-    remove = f"cockpit worktrees remove {tree.directory} --salvage"
+    remove = f"cockpit worktrees remove {tree.directory} {_salvage_flag(tree)}"
     if tree.missing and (tree.changed is None or tree.changed):
         many = "files" if tree.changed is None else counted(tree.changed, "file")
         yield Obstacle(
@@ -355,8 +355,13 @@ def _git_obstacles(tree: Tree) -> Iterator[Obstacle]:
         yield Obstacle(why=why, next=f"Check the repository: git -C {tree.repository} fsck")
 
 
+def _salvage_flag(tree: Tree) -> str:
+    """Return the option that saves the content; cockpit removes only worktrees that it created."""
+    return "--salvage" if tree.made is not None else "--salvage-only"
+
+
 def _content_obstacles(tree: Tree, left_out: Collection[str]) -> Iterator[Obstacle]:
-    where = tree.directory
+    where, flag = tree.directory, _salvage_flag(tree)
     if tree.busy:
         yield Obstacle(
             why=f"a git operation is in progress: {tree.busy}",
@@ -368,7 +373,7 @@ def _content_obstacles(tree: Tree, left_out: Collection[str]) -> Iterator[Obstac
             why=f"there are other repositories inside it: {names}",
             next="Push their commits; move them elsewhere. For a submodule: git submodule deinit",
         )
-    salvage = f"Commit the changes, or save everything: cockpit worktrees remove {where} --salvage"
+    salvage = f"Commit the changes, or save everything: cockpit worktrees remove {where} {flag}"
     if tree.changed is None or tree.untracked is None:
         why = "its changes cannot be listed without running programs that the repository configures"
         yield Obstacle(why=why, next=salvage, salvageable=True)
@@ -382,14 +387,14 @@ def _content_obstacles(tree: Tree, left_out: Collection[str]) -> Iterator[Obstac
         yield Obstacle(why=f"it has {files}", next=salvage, salvageable=True)
     if tree.alone is None or tree.alone:
         many = "commits" if tree.alone is None else counted(tree.alone, "commit")
-        push = f"Push them: git -C {where} push, or merge them, or save them with --salvage"
+        push = f"Push them: git -C {where} push, or merge them, or save them with {flag}"
         yield Obstacle(why=f"{many} not pushed or merged", next=push, salvageable=True)
     if ignored := [name for name in tree.ignored if name not in left_out]:
         names = ", ".join(safe_line(name, 80) for name in ignored[:6])
         more = f" and {len(ignored) - 6} more" if len(ignored) > 6 else ""
         yield Obstacle(
             why=f"files that git ignores would be lost: {names}{more}",
-            next="Save them with --salvage, or leave some out: --leave-out NAME",
+            next=f"Save them with {flag}, or leave some out: --leave-out NAME",
             salvageable=True,
         )
 

@@ -15,7 +15,7 @@ from cockpit.wire.stream import Event
 from cockpit.wire.views import EventsQuery
 
 MOST_EVENTS = 5000
-"""Maximum events in one response."""
+"""Maximum events in one response; a stream has no maximum."""
 
 
 def is_visible(event: Event, only: str | None) -> bool:
