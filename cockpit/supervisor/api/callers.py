@@ -94,9 +94,10 @@ class Callers:
         return None if top is None or top.process == self._screen else ""
 
     async def _unknown_in_tmux(self, above: list[Ancestor]) -> Caller | None:
-        """Return an agent as the caller if the process is in our tmux server and not the screen.
+        """Return an agent without a name if our tmux server started the process; else None.
 
-        The agent's name is unknown, but only an agent can start such a process in our tmux server.
+        Also returns None for the process of the home window. Only agents can start other processes
+        in our tmux server.
         """
         top = started_by_tmux(above, self._dependencies.places.tmux_socket)
         if top is None or top.process == self._screen:
@@ -287,7 +288,7 @@ def _user(above: list[Ancestor]) -> Caller:
 
 
 def names_only(rows: Iterable[AgentStatus], only: str | None) -> list[AgentStatus]:
-    """Return the row of the agent `only` in full, and only name and state of other agents.
+    """Return the row of the agent `only` in full, and the rows of others as `name_only` does.
 
     If `only` is None, all rows are in full.
     """
@@ -295,7 +296,7 @@ def names_only(rows: Iterable[AgentStatus], only: str | None) -> list[AgentStatu
 
 
 def name_only(row: AgentStatus) -> AgentStatus:
-    """Return a row with only the agent's name, state and required settings."""
+    """Return a row with only the agent's name, its state and the settings that a row must have."""
     return AgentStatus(
         name=row.name,
         runtime=row.runtime,

@@ -127,7 +127,7 @@ class UserOnly(H11Protocol):
     """A connection of the user or of root. Connections of other users are closed unread."""
 
     _pid: int | None = None
-    """The process whose connection count includes this one; None if not counted."""
+    """The process whose count includes this connection; None if not counted."""
     _refused: NotNow | None = None
     _deadline: asyncio.TimerHandle | None = None
     _waits_for: str | None = None

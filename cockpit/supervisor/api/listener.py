@@ -45,7 +45,7 @@ class Listener(socket.socket):
 
 
 def bind(path: Path) -> Listener:
-    """Create a listening socket of mode 0600 at the path; replaces an existing file.
+    """Create a listening socket of mode 0600 at the path; replace an existing file.
 
     Only the holder of the supervisor's lock may call this. Raises `Failed`.
     """

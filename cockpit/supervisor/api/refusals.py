@@ -1,6 +1,7 @@
 """Responses to failed requests: problem documents with cockpit's own messages.
 
-They contain no messages of libraries, which would reveal internals and change with the library.
+The responses contain no messages of libraries, which would reveal internals and change with the
+library.
 """
 
 from __future__ import annotations

@@ -28,7 +28,10 @@ def document_in(answer: Aside) -> str:
 async def view_of_git(
     worktrees: Worktrees, directory: Path, facts: GitFacts, hashes: Iterable[str]
 ) -> GitView:
-    """Return the state of git for a document, and which commits of `hashes` exist or are lost."""
+    """Return the state of git for a document, and which commits of `hashes` exist.
+
+    Commits that exist but are in no branch count as lost.
+    """
     known = {commit for commit in set(hashes) if await worktrees.known(directory, commit)}
     lost = {commit for commit in known if not await worktrees.reachable(directory, commit)}
     return GitView(

@@ -49,7 +49,8 @@ from cockpit.supervisor.handoff.integrity import approved_text
 from cockpit.supervisor.sessions.lifecycle import Sessions
 
 HOOK_ANSWER = 10_000
-"""Maximum characters of a hook's response. Redaction can make a text longer."""
+"""Maximum characters of a hook's response. A text is shortened after its redaction, which can make
+it longer."""
 
 
 class DocumentBuilder:
@@ -243,7 +244,7 @@ class DocumentBuilder:
     # Facts
 
     def facts(self, agent: Agent, collected: Facts | None = None) -> Facts:
-        """Return facts of the transcript, with no handoff document among the modified files."""
+        """Return the transcript's facts, or `collected`, without modified handoff documents."""
         collected = collected or agent.session_state.reading.collector.facts()
         documents = str(agent.directory / agent.settings.handoff.directory)
         files = tuple(path for path in collected.files_modified if not path.startswith(documents))

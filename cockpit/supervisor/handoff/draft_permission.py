@@ -22,7 +22,7 @@ def update(agent: Agent) -> None:
 
 
 def was_asked(handoff: Handoff) -> bool:
-    """Return whether the agent was, or may have been, asked to write the document."""
+    """Return whether the agent may have been asked for the document, and its session goes on."""
     if "agent" not in handoff.plan.writers or handoff.plan.given:
         return False
     match handoff.state:

@@ -133,7 +133,7 @@ class FirstTurnsCheck:
 
 
 def _first_count(agent: Agent) -> int | None:
-    """Return the tokens in the context at the session's first reply; None if that is unknown."""
+    """Return the tokens in the context at the session's first reply; None if unknown."""
     replies = (point for point in agent.session_state.reading.meter.series if point.kind == "reply")
     first = next(replies, None)
     return first.tokens if first is not None and first.call == 1 else None

@@ -39,7 +39,10 @@ MOST_RECORDED = 1_000
 
 
 class Triggers:
-    """Begins automatic handoffs. Checks each agent after every change, and every few seconds."""
+    """Begins automatic handoffs. `consider` runs after every change of an agent.
+
+    If `may_become_due`, it also runs every few seconds.
+    """
 
     def __init__(
         self, dependencies: Dependencies, engine: Engine, ask_hooks: Callable[[Agent], None]

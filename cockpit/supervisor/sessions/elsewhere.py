@@ -62,7 +62,7 @@ class OtherSessions:
         self._dependencies = dependencies
         self._fleet = fleet
         self._places: dict[tuple[int, int], Place] = {}
-        """Where processes run, by pid and start time. Cached, because that does not change."""
+        """The place of each process, by pid and start time. Cached, because it does not change."""
         self._held: dict[SessionId, str] = {}
         """Sessions that a request is using, with the `doing` text that it passed to `hold`."""
 

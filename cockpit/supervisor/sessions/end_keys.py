@@ -18,7 +18,7 @@ The program first runs the user's hooks, each in its own process.
 
 
 async def press_end_keys(dependencies: Dependencies, agent: Agent, process: ProcessId) -> None:
-    """Press the keys, if the runtime has any, and wait for the program's end, up to `PATIENCE`.
+    """Press the runtime's `end_keys`, if any, and wait up to `PATIENCE` for the program to end.
 
     Does nothing unless the agent is known to be idle and shows no dialog, because the keys could
     answer a dialog. Does nothing while the prompt box contains text, because the keys could send

@@ -19,7 +19,7 @@ from cockpit.supervisor.dependencies import Dependencies
 LOOK = 0.3
 """Seconds between two checks of the screens of programs that are waiting for their prompt."""
 LOOK_FOR_AGENTS = 1.0
-"""Seconds between two checks while no agent has such a program."""
+"""Seconds between two checks while no agent's first prompt is pasted by cockpit."""
 PATIENCE = 30.0
 """If the expected text is not on the screen after this many seconds, the row says so."""
 KEY = "first prompt"

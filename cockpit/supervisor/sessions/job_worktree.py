@@ -25,7 +25,7 @@ class JobWorktree:
         self._neighbours = neighbours
 
     async def ensure(self, agent: Agent, job: str) -> Worktree | None:
-        """Create the worktree, or use the existing one, and return it.
+        """Create the worktree, or use the existing one; save it in the agent's record.
 
         Returns None if the agent works in its directory itself.
         """

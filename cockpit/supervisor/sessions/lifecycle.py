@@ -248,7 +248,7 @@ class Sessions:
         """Save how the agent's process ended, then record the event.
 
         `end` is None if no supervisor was running at the time. The stored `ending` then stays
-        empty, by which `interruptions` recognizes such an end.
+        empty, so that `interruptions` can recognize this case.
         """
         record = agent.record
         text = "ended while no supervisor was running"

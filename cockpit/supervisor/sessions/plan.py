@@ -62,8 +62,8 @@ class Planner:
         place = await find_place(worktrees, settings, None)
         facts = await worktrees.facts(settings.directory)
         if place:
-            there = await worktrees.foresee(place.root, place.target, place.branch, place.base)
-            where = _worktree_text(place, there)
+            exists = await worktrees.foresee(place.root, place.target, place.branch, place.base)
+            where = _worktree_text(place, branch_exists=exists)
         else:
             where = _directory_text(settings, facts)
         sentences = [f"{name} starts {'as configured' if file else 'as a new agent'} {where}"]
@@ -83,12 +83,12 @@ class Planner:
         self, name: AgentName, settings: AgentSettings, place: Place | None
     ) -> list[str]:
         where = place.target if place else settings.directory
-        there = [
+        names = [
             other.name
             for other in self._fleet
             if other.name != name and other.alive and same_place(other.directory, where)
         ]
-        return [f"{neighbours_text(there)}: their edits may conflict."] if there else []
+        return [f"{neighbours_text(names)}: their edits may conflict."] if names else []
 
 
 def _refuse_runtime(settings: AgentSettings) -> None:
@@ -96,12 +96,12 @@ def _refuse_runtime(settings: AgentSettings) -> None:
         raise BadUsage('runtime "command" needs a command', "", COMMAND_HINT)
 
 
-def _worktree_text(place: Place, there: bool) -> str:
-    """Return the text about the worktree of a start; `there`: whether the branch exists."""
+def _worktree_text(place: Place, *, branch_exists: bool) -> str:
+    """Return the text about the worktree of a start."""
     if place.left:
         return f"in the worktree {place.target} again, on branch {place.branch}."
     base = f" from {place.base}" if place.base else ""
-    base = ", which already exists" if there else base
+    base = ", which already exists" if branch_exists else base
     return f"in a new worktree {place.target} on branch {place.branch}{base}."
 
 

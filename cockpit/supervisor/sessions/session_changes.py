@@ -22,7 +22,10 @@ class SessionChanges:
         self._sessions = sessions
 
     def follow_transcript(self, agent: Agent, transcript: Path) -> None:
-        """Read a transcript that the CLI reported from its beginning, unless already in use."""
+        """Switch to the transcript that the CLI reported, and read it from its beginning.
+
+        Does nothing if the session uses it already.
+        """
         if agent.session is None or agent.session.transcript == str(transcript):
             return
         session = replace(agent.session, transcript=str(transcript))

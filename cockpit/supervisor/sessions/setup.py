@@ -190,7 +190,7 @@ class WorktreeSetup:
         return True
 
     async def close(self) -> None:
-        """End all setups; a restarted supervisor repeats them."""
+        """End all setups, and keep their flags for a restarted supervisor; see `should_repeat`."""
         tasks = tuple(self._running.values())
         for task in tasks:
             task.cancel()

@@ -103,7 +103,7 @@ class TranscriptEnd:
 
     @property
     def compacted(self) -> str:
-        """Identifies the last compaction, by its time or number; empty if none was found."""
+        """An identifier of the last compaction: its time or number; empty if none was found."""
         return self._compacted
 
     def window(self, override: int | None, environment: Mapping[str, str]) -> Window:

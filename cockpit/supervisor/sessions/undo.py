@@ -166,7 +166,7 @@ class Undo:
         self._changed(agent)
 
     def _note_done(self, agent: Agent, undone: SessionRecord, before: SessionRecord) -> None:
-        """Store the end of the undo in one transaction, so that a crash leaves no half of it."""
+        """Store the end of the undo in one transaction: after a crash, all of it or nothing."""
         now = self._dependencies.clock.now().timestamp()
         store = self._dependencies.store
         with store.transaction():

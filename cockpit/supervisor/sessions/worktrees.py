@@ -340,7 +340,7 @@ def _is_job_over(agent: Agent) -> bool:
 def _git_obstacles(tree: Tree) -> Iterator[Obstacle]:
     """Yield obstacles in git's files for the worktree (`.git/worktrees/NAME`).
 
-    A removal would delete these files. Includes a worktree whose own files are missing.
+    A removal would delete these files. Also applies to a worktree whose folder is missing.
     """
     remove = f"cockpit worktrees remove {tree.directory} {_salvage_flag(tree)}"
     if tree.missing and (tree.changed is None or tree.changed):

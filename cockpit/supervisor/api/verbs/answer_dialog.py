@@ -231,7 +231,7 @@ class AnswerHandler:
 
 
 class _Results:
-    """The open dialog and the counts of tool results of a session, at the time of creation."""
+    """The dialog and the tool results of a session when this object was created, to compare."""
 
     def __init__(self, agent: Agent) -> None:
         self._state = agent.session_state

@@ -153,7 +153,7 @@ class HandoffHandler:
     async def moved(self, asked: Moved) -> Done:
         """End the session of a job that continues on another machine.
 
-        With `arrived`, the request comes to that other machine: records that the job arrived there.
+        With `arrived`, this is the other machine: only records that the job has arrived.
         """
         agent = self._fleet.agent(asked.name)
         if asked.arrived:

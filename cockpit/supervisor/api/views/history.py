@@ -21,7 +21,7 @@ MOST_JOBS = 500
 MOST_HANDOFFS = 500
 """Maximum handoffs on one page of the history."""
 LONGEST_SEARCH = 1000
-"""Maximum characters of a search."""
+"""Maximum characters of a search; the rest is ignored."""
 
 
 class HistoryViews:
