@@ -83,7 +83,7 @@ class Resumer:
         failed = sum(refusal is not None for refusal in refusals)
         message = f"Reopened {counted(len(agents) - failed, 'agent')}"
         if failed:
-            message += f"; {counted(failed, 'agent')} failed. See the reasons: cockpit status"
+            message += f"; could not reopen {counted(failed, 'agent')}. Reasons: cockpit status"
         return Done(message=message, text="\n".join(lines))
 
     async def resume_automatic(self) -> None:

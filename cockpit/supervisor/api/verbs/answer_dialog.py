@@ -64,7 +64,7 @@ class AnswerHandler:
         """
         dialog = await look(agent, self._dependencies.panes)
         if isinstance(dialog, OpenDialog) and dialog.identity in self._answered:
-            return DialogStatus(refusal="it was just answered, but is still in the pane")
+            return DialogStatus(refusal="the dialog was just answered, but is still open")
         return to_wire(dialog, self._redact(agent))
 
     def _redact(self, agent: Agent) -> Callable[[str], str]:

@@ -165,7 +165,7 @@ class HandoffHandler:
         if agent.handoff is None or not isinstance(agent.handoff.state, Moving):
             raise NotNow(
                 f"{agent.name} is not being moved",
-                "Its handoff has ended, or has not reached that phase. No session was ended.",
+                "Its handoff has ended, or is not ready for the move. No session was ended.",
                 f"See: cockpit history {agent.name}",
             )
         if agent.alive and agent.session_state.conduct.turn is Turn.WORKING:

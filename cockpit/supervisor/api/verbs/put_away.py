@@ -147,7 +147,7 @@ class PutAwayHandler:
         if self._define_again(agent.name) is not None:
             return f". {file} defines the agent, so it is listed again as not started"
         if file:
-            return f". If {file} still defines the agent, reading the file lists it again"
+            return f". If {file} still defines the agent, it is listed again when the file is read"
         return ""
 
     def _define_again(self, name: str) -> Agent | None:
