@@ -111,34 +111,38 @@ class Callers:
         living = {agent.process: agent.name for agent in self._fleet if agent.process is not None}
         marked = {agent.record.run: agent.name for agent in self._fleet if agent.record.run}
         pid = above[0].process.pid
-        for one in above:
-            name = living.get(one.process) or (marked.get(one.run) if one.run else None)
+        for ancestor in above:
+            name = living.get(ancestor.process) or (
+                marked.get(ancestor.run) if ancestor.run else None
+            )
             if name is not None:
                 return Caller(CallerKind.AGENT, name, pid)
-        if any(self._ours(one) and not _HOOK_MARKER.fullmatch(one.run) for one in above):
+        if any(
+            self._ours(ancestor) and not _HOOK_MARKER.fullmatch(ancestor.run) for ancestor in above
+        ):
             return Caller(CallerKind.AGENT, pid=pid)
         return None
 
     def _hook(self, above: list[Ancestor]) -> Caller | None:
-        for one in above:
-            if not self._ours(one) or not _HOOK_MARKER.fullmatch(one.run):
+        for ancestor in above:
+            if not self._ours(ancestor) or not _HOOK_MARKER.fullmatch(ancestor.run):
                 continue
-            known = self._fleet.find(one.agent)
+            known = self._fleet.find(ancestor.agent)
             return Caller(
                 CallerKind.HOOK,
                 known.name if known else "",
                 above[0].process.pid,
-                hook=one.hook[:80],
+                hook=ancestor.hook[:80],
             )
         return None
 
-    def _ours(self, one: Ancestor) -> bool:
+    def _ours(self, ancestor: Ancestor) -> bool:
         """Return whether a supervisor with our socket started the process.
 
         The process's cockpit can differ from ours: an agent can run another cockpit.
         """
-        return bool(one.run) and same_place(
-            Path(one.socket or "/"), self._dependencies.places.socket
+        return bool(ancestor.run) and same_place(
+            Path(ancestor.socket or "/"), self._dependencies.places.socket
         )
 
     # Permissions
@@ -175,7 +179,7 @@ class Callers:
             return asked.model_copy(update={"config": None, "named": False, "force": False})
         if isinstance(asked, Continue):
             return asked.model_copy(update={"config": None, "named": False})
-        if isinstance(asked, Handoff):  # even of another agent: that agent's own limits apply
+        if isinstance(asked, Handoff):  # also of another agent, whose own limits apply
             return asked.model_copy(update={"by_agent": True})
         return asked
 
@@ -198,7 +202,9 @@ class Callers:
             return MaySettings(itself=())
         loaded = self._fleet.loaded
         configured = (
-            [one for one in loaded.settings.agents if one.name == agent.name] if loaded else []
+            [settings for settings in loaded.settings.agents if settings.name == agent.name]
+            if loaded
+            else []
         )
         return configured[0].may if configured else agent.settings.may
 
@@ -281,8 +287,8 @@ def _user(above: list[Ancestor]) -> Caller:
     return Caller(
         CallerKind.USER,
         pid=near.process.pid,
-        terminal=next((one.terminal for one in above if one.terminal), ""),
-        far=next(filter(None, (ssh_address(one.ssh) for one in above)), ""),
+        terminal=next((ancestor.terminal for ancestor in above if ancestor.terminal), ""),
+        far=next(filter(None, (ssh_address(ancestor.ssh) for ancestor in above)), ""),
         screen="--in-home-window" in near.arguments,
     )
 

@@ -60,7 +60,7 @@ def validated(
         return kind.model_validate(content, strict=not of_address)
     except ValidationError as wrong:
         shown = wrong.errors(include_url=False, include_input=False)
-        raise InvalidRequest(title, [_explained(one, of_address) for one in shown]) from None
+        raise InvalidRequest(title, [_explained(error, of_address) for error in shown]) from None
 
 
 def _sentence(error: Mapping[str, str]) -> str:

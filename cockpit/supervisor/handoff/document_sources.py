@@ -19,7 +19,7 @@ def document_in(answer: Aside) -> str:
     """Return the draft that a copy of a session wrote. Raises `Failed` if there is none."""
     if answer.problem:
         raise Failed("The copy of the session wrote no document", answer.problem)
-    problems = [one.text for one in document.validate(answer.text) if not one.mends]
+    problems = [problem.text for problem in document.validate(answer.text) if not problem.mends]
     if problems:
         raise Failed("The copy's answer is not a handoff document", " ".join(problems))
     return answer.text

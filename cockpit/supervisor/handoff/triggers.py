@@ -142,8 +142,8 @@ class Triggers:
         session, band = agent.session.id, agent.band
         if band.severity <= self._recorded.get(session, Band.UNKNOWN).severity:
             return
-        reached = [one for one in CROSSINGS if one.severity <= band.severity]
-        fresh = [one for one in reached if self._latch(agent, f"band.{one.value}")]
+        reached = [crossing for crossing in CROSSINGS if crossing.severity <= band.severity]
+        fresh = [crossing for crossing in reached if self._latch(agent, f"band.{crossing.value}")]
         if len(self._recorded) >= MOST_RECORDED:
             self._recorded.clear()
         self._recorded[session] = band
@@ -154,7 +154,7 @@ class Triggers:
         self._dependencies.event_log.record(
             BandCrossed(
                 band=fresh[-1].value,
-                reached=tuple(one.value for one in fresh),
+                reached=tuple(crossing.value for crossing in fresh),
                 tokens=reading.tokens,
                 window=reading.window,
                 confidence=reading.confidence.value,

@@ -56,10 +56,10 @@ async def check_adoptable(dependencies: Dependencies, fleet: Fleet, session: Liv
 def start_command(session: LiveSession) -> str:
     """Return the command that reopens the session as an agent, after its process has ended."""
     directory = shown_directory(session)
-    words = ["cockpit", "start", suggested_name(Path(directory).name), "--directory", directory]
+    arguments = ["cockpit", "start", suggested_name(Path(directory).name), "--directory", directory]
     if session.runtime != "claude":
-        words += ["--runtime", session.runtime]
-    return shlex.join([*words, "--resume", session.id])
+        arguments += ["--runtime", session.runtime]
+    return shlex.join([*arguments, "--resume", session.id])
 
 
 def shown_directory(session: LiveSession) -> str:

@@ -68,7 +68,7 @@ class Continuation:
         parts, named = self._dependencies, Path(asked.document)
         path = await read_document(parts, named, partial(self._place_of, named))
         text = await read_document(parts, path, partial(read_chosen, path))
-        if problems := [one.text for one in document.validate(text) if not one.mends]:
+        if problems := [problem.text for problem in document.validate(text) if not problem.mends]:
             raise BadUsage(
                 f"{path} is not a handoff document",
                 "\n".join(problems),
@@ -141,7 +141,9 @@ class Continuation:
             return []
         memory = fold(await documents_before(self._dependencies, session))
         agent = named[-1].agent
-        return [f"{each.text} ({each.last.of(agent)})" for each in dropped(memory, left)]
+        return [
+            f"{statement.text} ({statement.last.of(agent)})" for statement in dropped(memory, left)
+        ]
 
     async def _withdraw_notice(self, path: Path, agent: Agent) -> None:
         """Remove the notice `HANDOFF_PENDING.md` if it names this document."""

@@ -47,10 +47,11 @@ def place_of(above: Sequence[Ancestor]) -> Place:
     """
     if not above:
         return Place()
-    first, by_cockpit = above[0], any(one.run or one.process.pid == os.getpid() for one in above)
+    first = above[0]
+    by_cockpit = any(ancestor.run or ancestor.process.pid == os.getpid() for ancestor in above)
     socket, _, rest = first.tmux.partition(",")
     server = rest.partition(",")[0]
-    if server not in {str(one.process.pid) for one in above[1:]}:
+    if server not in {str(ancestor.process.pid) for ancestor in above[1:]}:
         return Place(first.terminal, by_cockpit=by_cockpit)
     return Place(first.terminal, first.pane, socket, by_cockpit)
 
@@ -130,7 +131,7 @@ class OtherSessions:
 
         def asking() -> LiveSession | None:
             above = processes.lineage(asker) if asker is not None else []
-            return next((each for each in live.look() if each.pid in above), None)
+            return next((session for session in live.look() if session.pid in above), None)
 
         inside = await self._dependencies.slow.ask(("asker", asker), asking, PATIENCE)
         if inside is not None:
@@ -183,4 +184,6 @@ class OtherSessions:
                 place = place_of(self._dependencies.processes.ancestry(session.pid))
             places[key] = place
         self._places = places
-        return [each for each in sessions if not places[each.pid, each.started].by_cockpit]
+        return [
+            session for session in sessions if not places[session.pid, session.started].by_cockpit
+        ]

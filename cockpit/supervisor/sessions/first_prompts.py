@@ -48,7 +48,7 @@ class FirstPrompts:
     async def run(self) -> None:
         """Paste prompts until cancelled."""
         while True:
-            pasting = [one for one in self._agents() if one.runtime.capabilities.pastes_at]
+            pasting = [agent for agent in self._agents() if agent.runtime.capabilities.pastes_at]
             for agent in pasting:
                 run = agent.record.run
                 if run and run not in self._done:

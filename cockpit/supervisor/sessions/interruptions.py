@@ -40,7 +40,7 @@ def find_interrupted(dependencies: Dependencies, agents: Iterable[Agent], *, pan
 def note_interrupted(dependencies: Dependencies, agent: Agent, cause: Cause) -> None:
     """Store that this agent's session was interrupted."""
     assert agent.session is not None
-    name = next(name for name, one in _LATCHES.items() if one == cause)
+    name = next(name for name, latch_cause in _LATCHES.items() if latch_cause == cause)
     dependencies.store.latch(agent.session.id, name, dependencies.clock.now().timestamp())
     agent.troubles.interrupted = WORDS[cause]
 

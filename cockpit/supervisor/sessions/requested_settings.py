@@ -108,10 +108,12 @@ def resolve_dots(path: Path) -> Path:
 
 def _refuse_if_held(loaded: Loaded, name: AgentName) -> None:
     """Raise `NotNow` if the user has not trusted a setting of the agent that is in `DECISIVE`."""
-    held = [one for one in loaded.held_for(name) if one.key.rpartition(".")[2] in DECISIVE]
+    held = [
+        setting for setting in loaded.held_for(name) if setting.key.rpartition(".")[2] in DECISIVE
+    ]
     if held:
         raise NotNow(
             f"{name} cannot start until you trust its configuration file",
-            "\n".join(str(one) for one in held),
+            "\n".join(str(setting) for setting in held),
             f"Read the file, then: cockpit config trust {held[0].file}",
         )

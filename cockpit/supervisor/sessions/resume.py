@@ -113,11 +113,11 @@ class Resumer:
     ) -> list[CockpitError | None]:
         room = asyncio.Semaphore(AT_ONCE)
 
-        async def one(agent: Agent) -> CockpitError | None:
+        async def reopen(agent: Agent) -> CockpitError | None:
             async with room:
                 return await self._reopen(agent, prompt)
 
-        return list(await asyncio.gather(*(one(agent) for agent in agents)))
+        return list(await asyncio.gather(*(reopen(agent) for agent in agents)))
 
     async def _reopen(self, agent: Agent, prompt: str | None) -> CockpitError | None:
         """Reopen one agent's session. Return the error, which the screen shows too."""

@@ -77,7 +77,7 @@ class Undo:
         failures.
         """
         for agent in self._fleet:
-            undone = next((one for one in agent.chain if one.state == UNDOING), None)
+            undone = next((session for session in agent.chain if session.state == UNDOING), None)
             if undone is None or not agent.record.wanted:
                 continue
             before = self._dependencies.store.session(undone.previous or "")

@@ -191,7 +191,9 @@ class AgentWorktrees:
             and running_here.isdisjoint(lineage(occupant.pid))
         ]
         callers = lineage(client) if client is not None else []
-        yield from (_occupant_obstacle(one, one.pid in callers) for one in foreign[:5])
+        yield from (
+            _occupant_obstacle(occupant, occupant.pid in callers) for occupant in foreign[:5]
+        )
 
     async def remove(self, asked: RemoveWorktree) -> Done:
         """Save a worktree's content in git, and remove the worktree.
@@ -320,11 +322,11 @@ def _foreign_obstacles(tree: Tree) -> Iterator[Obstacle]:
         )
 
 
-def _occupant_obstacle(one: Occupant, called_us: bool) -> Obstacle:
-    who = f"process {one.pid}"
-    name = safe_line(one.name, 40)
-    if one.file is not None:
-        written = f"{who} has {safe_line(str(one.file), 200)} open for writing ({name})"
+def _occupant_obstacle(occupant: Occupant, called_us: bool) -> Obstacle:
+    who = f"process {occupant.pid}"
+    name = safe_line(occupant.name, 40)
+    if occupant.file is not None:
+        written = f"{who} has {safe_line(str(occupant.file), 200)} open for writing ({name})"
         return Obstacle(why=written, next="Wait until it ends, or end it.")
     if called_us:
         return Obstacle(why=f"your shell is in it ({name}, {who})", next="cd elsewhere first.")

@@ -65,7 +65,7 @@ class DownHandler:
     async def _end_all(self) -> str:
         """End every agent. Return a warning if the stops could not be saved; empty if saved."""
 
-        async def one(agent: Agent) -> str:
+        async def end_one(agent: Agent) -> str:
             async with self._locks.hold(agent.name, "being stopped"):
                 return await end_it(agent)
 
@@ -82,7 +82,9 @@ class DownHandler:
                 return ""
             return await self._stopper.end_for_user(agent)
 
-        ended = await asyncio.gather(*(one(agent) for agent in self._fleet), return_exceptions=True)
+        ended = await asyncio.gather(
+            *(end_one(agent) for agent in self._fleet), return_exceptions=True
+        )
         for wrong in ended:
             if isinstance(wrong, BaseException) and not isinstance(wrong, CockpitError):
                 raise wrong
