@@ -51,15 +51,32 @@ class Reactions:
         self.publisher.changed(agent)
 
     async def _consider(self, agent: Agent) -> None:
-        self.dialogs.save(agent)
-        self.compactions.hold(agent)
-        self.points.consider(agent)
-        self.first_turns.consider(agent)
-        with contextlib.suppress(Hindered):  # counted at the next check; delays no handoff
-            self.daily_costs.count(agent)
+        """Pass the agent to each component.
+
+        An error of a component that only records or prepares something delays no handoff: it is
+        raised after the handoff was looked at.
+        """
+        errors: list[Exception] = []
+        for record in (
+            self.dialogs.save, self.compactions.hold, self.points.consider,
+            self.first_turns.consider, self._count_cost,
+        ):  # fmt: skip
+            try:
+                record(agent)
+            except Exception as error:  # noqa: BLE001 - raised below
+                errors.append(error)
         await self.compactions.cancel_outdated(agent)
-        await self.supplements.consider(agent)
+        try:
+            await self.supplements.consider(agent)
+        except Exception as error:  # noqa: BLE001 - raised below
+            errors.append(error)
         if agent.handoff is not None:
             await self.engine.look(agent)
         agent.troubles.succeed("handoff")
         await self.triggers.consider(agent)
+        if errors:
+            raise errors[0]
+
+    def _count_cost(self, agent: Agent) -> None:
+        with contextlib.suppress(Hindered):  # counted at the next check
+            self.daily_costs.count(agent)

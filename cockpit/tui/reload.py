@@ -142,18 +142,24 @@ class SettingsReloader:
         _here, *others = supervisors
         unchanged = {host for host in supervisors if self._followed.get(host) is supervisors[host]}
         removed = [host for host in self._followed if host not in supervisors]
+        changed = self._followed.keys() & supervisors.keys() - unchanged
         for host in self._followed.keys() - unchanged:
             self._app.workers.cancel_group(self._app, f"follow {host}")
         self._model.set_hosts([host for host in others if host in unchanged])
         self._model.set_hosts(others)
         self._followed = dict(supervisors)
-        added = [host for host in supervisors if host not in unchanged]
-        for host in added:
+        new = [host for host in supervisors if host not in unchanged]
+        for host in new:
             self._follow(host)
         messages = [
             f"{host} was removed from your config; its agents keep running." for host in removed
         ]
-        messages += [f"{host} was added to your config; connecting." for host in added]
+        messages += [
+            f"{host} was changed in your config; connecting again."
+            if host in changed
+            else f"{host} was added to your config; connecting."
+            for host in new
+        ]
         self._notify(" ".join(messages))
 
     def _notify(

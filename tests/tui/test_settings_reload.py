@@ -100,6 +100,9 @@ async def test_hosts_come_and_go_with_their_agents(fly: Fly, tmp_path: Path) -> 
 
         world.write(HOST.format("gpu1", "two"))
         await flight.reads("gpu1/other")
+        told = str(flight.toasts())
+        assert "gpu1 was changed in your config; connecting again." in told
+        assert "gpu2 was removed from your config" in told
         assert "gpu2" not in flight.text()
         assert set(flight.app.model.agents) == {"api", "gpu1/other"}
         world.write("")
