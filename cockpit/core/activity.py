@@ -1,4 +1,4 @@
-"""Describe a tool call in one line, for an agent's row on the screen: `Edit src/auth.py`."""
+"""Describe a tool call in one line, for an agent's row or a document: `Edit src/auth.py`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cockpit.core.safetext import cut_at_word, safe_line
 from cockpit.core.session import ToolUse
 
 MOST_KEPT = 4
-"""Maximum arguments of a tool call that `CallLine` keeps whole, to describe the call later."""
+"""Maximum arguments of a tool call that `CallLine` keeps unchanged, to describe the call later."""
 LENGTH = 100
 """Maximum characters of a text from `one_line`; a cut text ends in an ellipsis."""
 
@@ -34,7 +34,7 @@ _COMMON_ARGUMENTS = ("file_path", "path", "description", "query", "command")
 def activity(tool: ToolUse, cwd: str | None = None) -> str:
     """Describe a tool call in one line, without control characters.
 
-    Paths below `cwd` are shown relative to it.
+    If the main argument is a path below `cwd`, the path is relative to `cwd`.
     """
     return one_line(f"{tool.name} {subject(tool, cwd)}")
 
@@ -115,7 +115,10 @@ def _shortened(tool: ToolUse) -> ToolUse:
 
 
 def _is_small(arguments: Mapping[str, Any]) -> bool:
-    """Return whether the arguments are few, and each is a short text, an integer or None."""
+    """Return whether a call has at most `MOST_KEPT` arguments of a few types.
+
+    The types are text of at most `LONGEST` characters, integer, boolean and None.
+    """
     if len(arguments) > MOST_KEPT:
         return False
     for value in arguments.values():
@@ -130,9 +133,9 @@ def _is_small(arguments: Mapping[str, Any]) -> bool:
 def subject(tool: ToolUse, cwd: str | None = None) -> str:
     """Return the main argument of a tool call, such as a command, file or question.
 
-    For a todo list, the number of items; for `TaskUpdate`, the id and the status. Empty if the call
-    has no such argument. Paths below `cwd` are relative to `cwd`. The result can
-    have several lines and control characters.
+    For `TodoWrite`, the number of items; for `TaskUpdate`, the id and the status. Empty if the call
+    has no main argument. A path below `cwd` is relative to `cwd`. The result can have several lines
+    and control characters.
     """
     arguments = tool.input
     if tool.name == "TodoWrite":
@@ -148,8 +151,8 @@ def subject(tool: ToolUse, cwd: str | None = None) -> str:
     return text
 
 
-def _first_question(asked: object) -> str:
-    first = asked[0] if isinstance(asked, list) and asked else None
+def _first_question(questions: object) -> str:
+    first = questions[0] if isinstance(questions, list) and questions else None
     question = first.get("question") if isinstance(first, dict) else None
     return question.strip() if isinstance(question, str) else ""
 

@@ -22,17 +22,18 @@ _DONE = {
     "send": "prompt sent",
     "done": "marked as done",
 }
-"""Past participles for messages, by verb. The verbs answer an agent or change its work."""
+"""Maps each verb that answers an agent or changes an agent's work to its text in messages."""
 REMEMBERED = frozenset(_DONE)
 """The verbs that cockpit records as an agent's last request."""
 ANSWERS = frozenset({"approve", "refuse", "snooze", "answer"})
-"""The verbs that answer a question of an agent."""
+"""The verbs that answer a question: whether to hand off an agent, or the question in its dialog."""
 
 
 def actor_name(login: str, machine: str) -> str:
     """Return `login@machine` without the machine's domain; a missing part becomes `unknown`.
 
-    Characters that a name cannot have become `-`.
+    Characters that a name cannot have become `-`. The login is cut to 32 characters, the machine
+    to 64.
     """
     return f"{_plain(login)[:32] or 'unknown'}@{_plain(machine.split('.')[0])[:64] or 'unknown'}"
 

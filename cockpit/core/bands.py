@@ -99,11 +99,11 @@ def parse_threshold(text: str) -> Threshold:
     left = match["left"] is not None
     if unit == "%":
         if not 0 < number <= 100:
-            raise BadUsage(f"{text!a} is not between 0% and 100%", hint=_HINT)
+            raise BadUsage(f"{text!a} is not above 0% and at most 100%", hint=_HINT)
         return Threshold(written, number / 100, share=True, left=left)
     tokens = number * _UNIT.get(unit, 1.0)
     if tokens < 1_000:
-        raise BadUsage(f"{text!a} has no unit, or is too few tokens", hint=_HINT)
+        raise BadUsage(f"{text!a} has no unit, or is fewer than 1,000 tokens", hint=_HINT)
     return Threshold(written, tokens, left=left)
 
 
@@ -155,10 +155,9 @@ class Marks:
 
 
 def check_order(thresholds: Thresholds, window_tokens: int = DEFAULT_WINDOW) -> None:
-    """Raise `BadUsage` if the thresholds that the user wrote are out of order.
+    """Raise `BadUsage` if thresholds that the user wrote are out of order in a window of this size.
 
-    Compares only thresholds that the user wrote, and caps only with caps. `marks` lowers a default
-    that is out of order.
+    Compares caps only with caps. `marks` lowers a default that is out of order.
     """
     for prefix in ("", "cap_"):
         written = [
@@ -189,9 +188,10 @@ def marks(thresholds: Thresholds, window_tokens: int, compacts_at: int | None = 
     """Compute the thresholds in tokens for a window. Cached, because each new reading needs them.
 
     Each mark is the lowest of the threshold, its cap (in a window of at least `LARGE_FROM` tokens),
-    the next mark, and a reserve before the CLI's automatic compaction at `compacts_at` tokens
-    (None: the CLI does not compact). The reserve is `FORCE_RESERVE` for the force threshold, else
-    `RESERVE`. Never fails: in a window that is too small, each mark is at least 1 token.
+    the next mark, and `compacts_at` minus a reserve. `compacts_at` is the token count at which the
+    CLI compacts automatically; None if it never does, or if the count is unknown. The reserve is
+    `FORCE_RESERVE` for the force threshold, else `RESERVE`. Never fails: in a window that is too
+    small, each mark is at least 1 token.
     """
     notice, warn, act, force = (
         _mark(name, thresholds, window_tokens, compacts_at) for name in MARK_NAMES

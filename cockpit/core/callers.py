@@ -1,7 +1,7 @@
 """Callers of the supervisor, and the requests that an agent may make.
 
-Agents run as the same user on the same machine. These rules restrict the `cockpit` on an agent's
-PATH; they do not stop a malicious process of that user (SECURITY.md).
+Agents run as the supervisor's user, on the same machine. These rules restrict the `cockpit` on an
+agent's PATH; they do not stop a malicious process of that user (SECURITY.md).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class CallerKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The caller of one request."""
+    """The sender of one request: the user, an agent or a hook."""
 
     kind: CallerKind
     name: str = ""
@@ -48,13 +48,13 @@ class Caller:
     hook: str = ""
     """Name of the event for which the calling hook runs; empty if the caller is not a hook."""
     terminal: str = ""
-    """The user's terminal, such as `pts/3`."""
+    """The user's terminal, such as `pts/3`; empty if there is none."""
     far: str = ""
-    """The user's IP address, if the user is connected by SSH."""
+    """The IP address from which the user is connected by SSH; empty without SSH."""
     screen: bool = False
     """Whether the request comes from cockpit's screen."""
     web: str = ""
-    """The IP address of the client that sent the request through `cockpit serve`."""
+    """The IP address of the client, if the request came through `cockpit serve`; else empty."""
     actor: str = ""
     """The user's name from the client, such as `ana@laptop`; empty for the supervisor's own user on
     this machine, and if unknown. Only shown, because the client can send any name."""
@@ -73,7 +73,7 @@ class Caller:
         return f"{self.actor or 'you'}{where}" + (f" from {self.far}" if self.far else "") + web
 
     def event_data(self) -> dict[str, str | int]:
-        """Return the caller as data of an event; unknown values are left out."""
+        """Return the caller as data of an event, without `screen` and without empty values."""
         values: dict[str, str | int] = {
             "kind": self.kind.value,
             "name": self.name,
@@ -102,8 +102,9 @@ def forwarded(caller: Caller, header: str) -> Caller:
 def named(caller: Caller, header: str, own: str) -> Caller:
     """Return the caller with the user's name from the client's `From` header.
 
-    A name equal to `own`, the supervisor's own user, is left out. The name is only shown, because
-    any program of the user can send this header.
+    Unchanged if the caller is not the user, if the header has no valid name, or if the name is
+    `own`, the supervisor's own user. The name is only shown, because any program of the user can
+    send this header.
     """
     actor = actor_of(header)
     if caller.kind is not CallerKind.USER or actor in ("", own):
@@ -147,7 +148,7 @@ def refuse_unless_allowed(
     refuse_if_ended(caller, "read this" if verb == LOOK else f"use {verb}")
     if caller.kind is CallerKind.HOOK and verb in USER_ONLY:
         raise NotAllowed(
-            f"Refused: {verb} is for the user, not for hooks",
+            f"Refused: a hook may not use {verb}",
             f"This command runs inside {caller.description} (process {caller.pid}).",
             "Answer in a terminal or on the screen. To allow a tool without a dialog, use the "
             "CLI's own permission rules.",
@@ -163,9 +164,8 @@ def refuse_unless_allowed(
     setting = "itself" if own else "others"
     allow = f'\nThe user can allow it in cockpit.toml: [agents.may] {setting} = ["{verb}"]'
     raise NotAllowed(
-        f"Refused: {verb} is for the user, not for agents",
-        f"This command runs inside {caller.description} (process {caller.pid}), "
-        f"which may not {_verb_phrase(verb, about)}.",
+        f"Refused: this agent may not {_verb_phrase(verb, about)}",
+        f"This command runs inside {caller.description} (process {caller.pid}).",
         "Ask the user to do it from their own terminal."
         + (allow if verb not in NEVER and caller.name else ""),
     )

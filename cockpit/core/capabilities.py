@@ -51,7 +51,7 @@ class SessionIds(StrEnum):
 
 
 class Source(StrEnum):
-    """A source of the CLI's activity: working, waiting or idle."""
+    """A source that shows whether the CLI is working, waiting or idle."""
 
     HOOKS = "hooks"
     TRANSCRIPT = "transcript"
@@ -86,13 +86,13 @@ class Capabilities:
     held_compactions: Answer
     """cockpit can delay a compaction by some seconds."""
     drafts: Answer
-    """cockpit can allow the agent to write one file without a dialog."""
+    """cockpit can allow the agent to write the draft of its document without a dialog."""
     copies: Answer
     """A copy of the session can answer a question without changing the session."""
     cost: Answer
     reopening: Answer
     tools: Answer
-    """cockpit can offer its tools (MCP) for one run."""
+    """cockpit can offer its tools (MCP) for one run of the CLI."""
     background: Answer
     """The CLI reports background tasks, with their names."""
     session_ends: Answer
@@ -118,7 +118,8 @@ class Capabilities:
     restart_status: int | None = None
     """Exit status with which the CLI asks to be restarted, to apply an answer of the user."""
     commits: Mapping[str, str] = field(default_factory=dict)
-    """A clause that warns users about commits before a start, by permission mode."""
+    """Maps a permission mode in which the agent cannot commit, or must ask first, to a clause that
+    warns the user when an agent starts."""
 
     @property
     def chooses_ids(self) -> bool:

@@ -276,7 +276,7 @@ async def test_an_agent_sees_and_does_only_its_own(cockpit: Cockpit, may_look: b
             assert found == []
             for named in (theirs.id, theirs.id[:8], theirs.document):
                 refusal = await tools.refused("read_handoff", id=named)
-                assert "which may not look at another agent" in refusal
+                assert "this agent may not look at another agent" in refusal
             with pytest.raises(MCPError, match="This job has no document"):
                 await tools.client.read_resource(f"cockpit://handoff/{theirs.id}")
             assert (await tools.client.list_resources()).resources == []

@@ -193,7 +193,7 @@ async def test_only_the_user_watches_a_session_or_has_it_documented(
         agent = {**os.environ, "COCKPIT_RUN": "api-1", "COCKPIT_SOCKET": str(cockpit.places.socket)}
         for how in ("--watch", "--unwatch", "--document"):
             code, _, err = await command("adopt", ident[:8], how, env=agent)
-            assert (code, "is for the user, not for agents" in err) == (5, True), err
+            assert (code, "Refused: this agent may not" in err) == (5, True), err
         assert isinstance(await cockpit.refused(WatchSession(session=ident, pid=1)), NotNow)
         assert stored(supervisor) == []
         assert await cockpit.events("elsewhere.document") == []
