@@ -196,7 +196,7 @@ async def test_a_document_that_the_agent_wrote_is_handed_on(cockpit: Cockpit) ->
             Path(first.transcript or "").unlink()
             subagents = await tools.ask("get_subagent_status")
             assert subagents["session_before"] is None
-            assert "was removed. See Background Work" in subagents["session_before_unknown"]
+            assert "has no transcript. See Background Work" in subagents["session_before_unknown"]
 
 
 @pytest.mark.long
