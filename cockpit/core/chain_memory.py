@@ -1,8 +1,8 @@
 """The memory of a chain: the decisions and constraints that its documents state and do not revoke.
 
-Documents are processed in order. A statement holds until a later document revokes it explicitly:
-with a line that begins with `Revoked:`, or by striking the statement out. If a document only leaves
-a statement out, cockpit adds the statement to that document.
+Documents are processed from the oldest to the newest. A statement holds until a later document
+revokes it explicitly: with a line that begins with `Revoked:`, or by striking the statement out. If
+a document only leaves a statement out, cockpit adds the statement to that document.
 
 cockpit adds a statement to the section that contained it, one of `SECTIONS`, because the new
 session looks for decisions there. Verified Facts would be wrong: cockpit has verified that an
@@ -51,7 +51,7 @@ class Place:
     """The agent of an earlier job that this job continues; empty for this job."""
 
     def of(self, agent: str) -> Place:
-        """Return the place for a job that continues this agent's job."""
+        """Return this place as seen from another job, which continues the job of `agent`."""
         return replace(self, agent=self.agent or agent)
 
     def __str__(self) -> str:
@@ -153,7 +153,10 @@ def dropped(memory: ChainMemory, document: Document) -> tuple[Statement, ...]:
 
 
 def with_dropped(body: str, missing: Sequence[Statement]) -> str:
-    """Return a section's body with the statements that its document left out, each with a label."""
+    """Return a section's body with the statements that its document left out, each with a label.
+
+    Adds at most `MOST_CARRIED` statements, and the number of the others.
+    """
     own = "" if says_nothing(body) else body
     shown = [
         f"- {_listed(statement.text)}{statement.label}" for statement in missing[:MOST_CARRIED]
@@ -165,7 +168,7 @@ def with_dropped(body: str, missing: Sequence[Statement]) -> str:
 
 
 def as_own(text: str) -> str:
-    """Return a draft without the labels of statements that cockpit added.
+    """Return a draft without cockpit's labels, heading and note for the statements that it added.
 
     The statements then count as the writer's own.
     """
@@ -194,7 +197,7 @@ def dropped_in(text: str) -> list[tuple[str, str]]:
 
 
 def marked(line: str, mark: str) -> str:
-    """Replace the label of a line that cockpit added with `mark` and the session."""
+    """Return a line with `mark` and the session in place of cockpit's label; others unchanged."""
     return _LABEL.sub(lambda match: f" {mark} dropped since {_place(match)}, added back", line)
 
 
@@ -219,20 +222,20 @@ def _bodies(document: Document) -> Iterator[tuple[str, str]]:
 
 
 def _part(body: str, title: str) -> str:
-    """Return the text below a `###` heading; empty if there is none."""
+    """Return the text below the `###` heading with this title; empty without this heading."""
     kept: list[str] = []
     inside = False
     for line, is_code in marked_lines(body):
-        found = None if is_code else heading(line)
-        if found is not None and found[0] <= 3:
-            inside = found[1].casefold() == title.casefold()
+        parsed = None if is_code else heading(line)
+        if parsed is not None and parsed[0] <= 3:
+            inside = parsed[1].casefold() == title.casefold()
         elif inside:
             kept.append(line)
     return "\n".join(kept)
 
 
 def _own(body: str) -> str:
-    """Return a section's body without the lines that cockpit added."""
+    """Return a section's body without the labelled statements and the note that cockpit added."""
     kept = (line for line in body.split("\n") if _LABEL.search(line) is None)
     return "\n".join(line for line in kept if line.strip() != WHY_CARRIED)
 

@@ -142,7 +142,10 @@ def checks_in(command: str) -> tuple[Found, ...]:
 
 
 def result_line(kind: CheckKind, output: str) -> str:
-    """Return the last line of the output with a count or a result; empty if there is none."""
+    """Return the last line of the output with a count or a result, at most 200 characters of it.
+
+    Empty if there is no such line.
+    """
     pattern = _RESULT[kind]
     for line in reversed(_lines(output)):
         if pattern.search(line):

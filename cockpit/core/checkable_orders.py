@@ -1,7 +1,7 @@
 """Recognise the user's standing orders that cockpit can check without guessing.
 
-An order is checked only if its whole text has one of these forms; `PATH` and `COMMAND` can be in
-backticks:
+An order is checked only if its whole text has one of these forms. PATH contains a dot or a slash.
+PATH and PROGRAM can be in backticks, COMMAND must be.
 
 - never commit · do not commit · nicht committen · no hagas commit · ne fais pas de commit
 - never push · do not push · nicht pushen · no hagas push · ne fais pas de push
@@ -118,7 +118,7 @@ class Order:
 
 
 def order(text: str) -> Order | None:
-    """Parse a constraint as an order; return None if the order cannot be checked."""
+    """Parse a constraint as an order; return None if it is not an order that cockpit can check."""
     bare = _SOURCE.sub("", text.replace("’", "'"))
     bare = " ".join(bare.strip(_QUOTES).split()).rstrip(".! ").strip(_QUOTES)
     for kind, form in _FORMS:
@@ -129,7 +129,10 @@ def order(text: str) -> Order | None:
 
 
 def _is_within(path: str, about: str) -> bool:
-    """Return whether a file is the named file, or is in the named folder."""
+    """Return whether a file is the named file, or is in the named folder.
+
+    A relative name matches at any depth.
+    """
     named = about.removeprefix("./").rstrip("/")
     if not path or not named:
         return False

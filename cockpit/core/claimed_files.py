@@ -41,8 +41,9 @@ _FILE = deferred_pattern(
 def claimed_files(sections: Iterable[tuple[str, str]]) -> list[str]:
     """Return the paths in sections about finished work and the current state, each once.
 
-    Returns at most `MOST_FILES` paths, spelled as in the document. `sections` are pairs of title
-    and body.
+    Finds only paths with a folder and a file extension, outside code blocks, in lines of at most
+    `LONGEST_LINE` characters. Returns at most `MOST_FILES` paths, spelled as in the document.
+    `sections` are pairs of title and body.
     """
     files: dict[str, None] = {}
     for title, body in sections:
@@ -53,9 +54,9 @@ def claimed_files(sections: Iterable[tuple[str, str]]) -> list[str]:
 
 
 def mark_files(title: str, body: str, seen: Mapping[str, Trace]) -> str:
-    """Put a mark after each file that was checked. Idempotent.
+    """Return a section's body with a mark after each file in `seen`. Idempotent.
 
-    Marks by the writer of the document are removed first.
+    Marks that the body already has are removed, because its writer may have added them.
     """
 
     def marked(match: re.Match[str]) -> str:
@@ -78,8 +79,8 @@ def _unmarked(line: str) -> str:
 def _lines(title: str, body: str) -> Iterator[tuple[str, bool]]:
     counts = _ABOUT_PRESENT.search(title) is not None
     for line, is_code in marked_lines(body):
-        if not is_code and (found := heading(line)) is not None:
-            counts = _ABOUT_PRESENT.search(found[1]) is not None
+        if not is_code and (parsed := heading(line)) is not None:
+            counts = _ABOUT_PRESENT.search(parsed[1]) is not None
             yield line, False
         else:
             yield line, counts and not is_code

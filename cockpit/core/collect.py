@@ -57,10 +57,10 @@ from cockpit.core.session import (
 __all__ = ["FILES_KEPT", "Collector"]
 
 REPLY_KEPT = 20_000
-"""Maximum characters of the session's last reply that are kept."""
+"""Maximum characters that are kept of a reply, and of the away summary."""
 SHORT_REPLY = 160
 """Characters below which the last reply counts as short. A short reply often only announces the
-next call, so the latest longer reply before it is kept too."""
+next call, so the facts also contain the latest longer reply before the short one."""
 REPLIES_BEFORE = 6
 """Number of replies before the last reply that are searched for a longer reply."""
 SUMMARY_KEPT = 100_000
@@ -176,10 +176,11 @@ class Collector:
 
     @property
     def goal(self) -> str | None:
-        """The user's first prompt; if it names a file with the goal, the content of that file.
+        """The user's first prompt, or the goal in the files or the document that the prompt names.
 
-        A prompt that the user interrupted before any work is replaced by the next prompt. Without a
-        prompt, the session's title; None if both are unknown.
+        A prompt that the user interrupted before any work is replaced by the next prompt. In a
+        successor, the goal that cockpit's first prompt quotes. Without a prompt, the session's
+        title; None if both are unknown.
         """
         return self._prompts.goal if self._prompts.goal is not None else self._title
 
@@ -243,7 +244,11 @@ class Collector:
         self._reply = cut_at_word(text, REPLY_KEPT)
 
     def _longer_reply(self) -> str | None:
-        """Return the latest longer reply if the last reply is short, else None."""
+        """Return the latest longer reply if the last reply is short; else None.
+
+        A longer reply has more than twice the last reply's characters, and more than half of
+        `SHORT_REPLY`.
+        """
         last = len((self._reply or "").strip())
         if not 0 < last < SHORT_REPLY:
             return None

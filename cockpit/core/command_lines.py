@@ -37,7 +37,7 @@ _PREFIX = deferred_pattern(
 
 _INTERPRETER = deferred_pattern(r"python[\d.]*|node|bash|sh|zsh|ruby|perl|php|tsx|ts-node|Rscript")
 _CODE = frozenset({"-", "-c", "-e", "-lc", "--eval", "<<", "<"})
-"""Arguments with which an interpreter runs code that is not in a file."""
+"""Arguments with which an interpreter runs code from the command line or its standard input."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +74,7 @@ def parts(command: str) -> list[Part]:
 def work(command: str) -> str:
     """Return a command line on one line, without the setup commands at its beginning.
 
-    A command line that has only setup commands is returned whole.
+    The text of here-documents is left out. A command line that has only setup commands keeps them.
     """
     pieces = parts(command)
     first = next((at for at, part in enumerate(pieces) if not part.is_setup), 0)
@@ -82,8 +82,11 @@ def work(command: str) -> str:
 
 
 def bare_command(text: str) -> str:
-    """Remove variables, `timeout`, `uv run` and the like from the start of a simple command, and
-    the directory from its program."""
+    """Return a simple command from the name of its program on.
+
+    Leaves out assignments of variables, wrappers such as `timeout 5`, `uv run` and `python -m`, and
+    the program's directory.
+    """
     while (match := _PREFIX.match(text)) is not None and match.end() < len(text):
         text = text[match.end() :]
     program, space, rest = text.partition(" ")
@@ -93,8 +96,9 @@ def bare_command(text: str) -> str:
 def program_of(command: str) -> str:
     """Return the first program of a command line with its subcommand, such as `git push`.
 
-    Setup commands and options are skipped. An interpreter is returned with its script. Empty if
-    there is no program.
+    The subcommand is the first of the next two words that begins with a lower-case letter. Setup
+    commands are skipped. An interpreter is returned with its script, if it has one. Empty if there
+    is no program.
     """
     pieces = [part for part in parts(command) if not part.is_setup]
     words = bare_command(pieces[0].text).split() if pieces else []

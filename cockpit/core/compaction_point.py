@@ -1,8 +1,8 @@
 """The token count at which a CLI compacts automatically: a formula, corrected by observations.
 
 The CLI itself uses the formula. With some accounts and gateways, however, Claude Code 2.1.330
-compacts only when the API refuses the request, at a higher count. A later observation overrides an
-earlier one. Token counts are those of the model's last reply.
+compacts only when the API refuses the request, at a higher count. An observation overrides earlier
+ones that contradict it. Token counts are those of the model's last reply.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ class SeenPoint:
     """Token counts at which one CLI version did and did not compact, for one model and window."""
 
     passed: int | None = None
-    """The most tokens at which the CLI sent another request without compacting."""
+    """The most tokens at which the CLI sent another request without compacting; None if unknown."""
     compacted: int | None = None
-    """The fewest tokens at which the CLI compacted automatically."""
+    """The fewest tokens at which the CLI compacted automatically; None if unknown."""
 
     def after_pass(self, tokens: int) -> SeenPoint:
         """Return the observations with one more request that was sent at this number of tokens."""
@@ -39,11 +39,13 @@ class SeenPoint:
 def compaction_point(
     formula: int | None, window: int, seen: SeenPoint
 ) -> tuple[int | None, PointSource | None]:
-    """Return the token count at which the CLI compacts, and its source; None if it never compacts.
+    """Return the token count at which the CLI compacts, and the source of that count.
 
-    A compaction above the formula's value confirms the formula, because one step can add many
-    tokens. After a request at or above the formula's value, and without a compaction, the CLI
-    compacts at the window's size.
+    `formula` is the formula's value; None if the CLI never compacts or the value is unknown. An
+    observed compaction at or above this value confirms it, because one step can add many tokens,
+    unless the CLI also sent a request at or above it without compacting. Any other observed
+    compaction is itself the count. Without a compaction, such a request means that the CLI compacts
+    at the window's size. Both results are None without a formula and an observed compaction.
     """
     if seen.compacted is not None:
         explains = formula is not None and (seen.passed or 0) < formula <= seen.compacted
