@@ -47,7 +47,8 @@ from cockpit.core.verified_facts import (
 __all__ = ["DocumentInput", "Links", "compose", "draft_from_facts", "files_claimed"]
 
 ROOM_FOR_SECTIONS = LARGEST * 5 // 8
-"""Maximum bytes of the writer's sections together; the request gets the rest."""
+"""Maximum bytes of the writer's sections together. The rest of the document is for the request and
+for cockpit's own text."""
 READ_ALL = "Read this document to its end before anything else."
 KNOWN_TO_US = "### Known to cockpit"
 """The heading above cockpit's lines in Background Work. Renewing the facts replaces these lines."""
@@ -73,7 +74,7 @@ _NOT_CLEANED = frozenset(
     }
 )
 """Fields that `_Cleaner.facts` skips: fields without text from the user or a tool, and fields whose
-text is only in the draft, which is cleaned as a whole."""
+text `compose` cleans as a part of the draft or of the request."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ class Links:
     copy: str | None = None
     """cockpit's own copy of the document."""
     before_compaction: str | None = None
-    """The facts that were saved right before the session's last compaction."""
+    """The file with the facts that were saved right before the session's last compaction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +94,15 @@ class DocumentInput:
     """The input of `compose`."""
 
     draft: str
-    """The writer's text. Its front matter, `Goal` and `Verified Facts` are discarded. To renew the
-    facts of a whole document, pass that document; `compose` keeps the text of writer and user."""
+    """The writer's text. Its front matter and `Verified Facts` are discarded; its `Goal` is used
+    only if the goal is not known otherwise. To renew the facts of a whole document, pass that
+    document; `compose` keeps the text of writer and user."""
     front: FrontMatter
     facts: Facts
     git: GitView
     goal: str | None
-    """The user's prompt for the job. If it is None, the first prompt in the transcript is used (in
-    a successor, that is cockpit's continuation); if there is none, the draft's own goal."""
+    """The user's prompt for the job. If it is None, `Facts.goal` is used, and without that goal
+    the goal in the draft."""
     redactor: Redactor | None = None
     links: Links | None = None
     other_cli: str = ""
@@ -202,7 +204,7 @@ class _Cleaner:
 
 
 def _by_section(missing: Sequence[Statement]) -> list[tuple[str, list[Statement]]]:
-    """Group the statements by section; a section that is not in `SECTIONS` becomes `DECISIONS`."""
+    """Return the statements by section; those of a section not in `SECTIONS` under `DECISIONS`."""
     by_section: dict[str, list[Statement]] = {}
     for statement in missing:
         title = statement.section if statement.section in SECTIONS else DECISIONS
@@ -280,9 +282,9 @@ def _longest_run(text: str) -> int:
 def _progress(body: str) -> str:
     """Return the body with all parts of `PROGRESS`; a missing part contains `None stated.`"""
     present = {
-        found[1].strip(" *:").casefold()
+        parsed[1].strip(" *:").casefold()
         for line, is_code in marked_lines(body)
-        if not is_code and (found := heading(line)) is not None
+        if not is_code and (parsed := heading(line)) is not None
     }
     missing = [
         f"### {part}\n\n{NONE_STATED}" for part in PROGRESS if part.casefold() not in present
@@ -303,7 +305,10 @@ def _next_steps(body: str, facts: Facts, git: GitView) -> str:
 
 
 def _joined(body: str, ours: str) -> str:
-    """Return the writer's text, followed by cockpit's lines that the text does not contain."""
+    """Return the writer's text, followed by cockpit's lines that the text does not contain.
+
+    `NOTHING` if neither has text.
+    """
     own = "" if says_nothing(body) else body
     present = set(own.split("\n"))
     added = "\n".join(line for line in ours.split("\n") if line not in present)
@@ -363,8 +368,8 @@ def _first_actions(git: GitView) -> tuple[str, ...]:
     return (
         READ_ALL,
         *place,
-        "cockpit verified the section Verified Facts. Everything else is the opinion of the "
-        "previous session.",
+        "cockpit verified the section Verified Facts. Everything else except the Goal comes from "
+        "the previous session and can be wrong.",
         "Read Background Work before you start a subagent or a background task again.",
         "Do not repeat finished work, or anything that did not work.",
         HOW_TO_REVOKE,

@@ -29,13 +29,14 @@ from cockpit.core.moments import (
 )
 
 NOTE_LAG = 1.5
-"""Seconds by which the status file must be newer than the last hook event to override it."""
+"""Seconds by which the status file must be newer than the latest report of a hook or the transcript
+to override this report."""
 NOTE_UNCHANGED = 4.0
-"""Seconds after which an unchanged status file overrides an older hook event without `NOTE_LAG`."""
+"""Seconds after which an unchanged status file overrides an older report without `NOTE_LAG`."""
 SERVES: Final = frozenset({"shell", "monitor"})
 """Types of background tasks that may run indefinitely, such as a server.
 
-An agent that runs only these is idle.
+An agent is idle if its turn has ended and only tasks of these types run.
 """
 
 
@@ -57,15 +58,17 @@ class Conduct:
     asked_at: float = 0.0
     """When the dialog's question was reported; 0 if only the status file mentions the dialog."""
     remembered: tuple[DialogOpened, float] | None = None
-    """A dialog that may be closed by now, and its time: from before a restart of the supervisor, or
-    before another tool call returned."""
+    """A dialog that may be closed by now, and when it was reported. Set after a restart of the
+    supervisor, or when another tool call returns."""
     broken: TurnBroken | None = None
     """The error that ended the last turn, until the next prompt."""
     subagents: dict[str, str] = field(default_factory=dict)
     background: tuple[BackgroundTask, ...] = ()
-    """Background tasks that were running when the last turn ended and have not ended since."""
+    """Background tasks that were running when the last turn ended. Shells are removed when the
+    status file reports that no shell runs."""
     background_known: bool = False
-    """Whether the CLI reported its background tasks: at a turn's end, or that no shell runs."""
+    """Whether the CLI has reported its background tasks at the end of a turn, or that no shell
+    runs."""
     last_words: str = ""
     """The agent's last reply when a turn ended; empty after a new prompt."""
     words_at: float = 0.0
@@ -80,8 +83,9 @@ class Conduct:
     begun_anew: int = 0
     """Number of times that the CLI reported that the session continues after a compaction."""
     activity: str | None = None
-    """Description of the last tool call, in one line."""
+    """Description of the last tool call, or of the last subagent that was started, in one line."""
     last_moment: float = 0.0
+    """Time of the latest report of a hook or the transcript."""
 
     def hear(self, moment: Moment, at: float) -> None:
         """Process a hook event. An event older than the latest report does not change the turn."""
@@ -186,7 +190,7 @@ class Conduct:
         unchanged: float = 0.0,
         shells: bool | None = None,
     ) -> None:
-        """Process the CLI's status file; `at` is when the CLI wrote it.
+        """Process the CLI's status file, which the CLI wrote at the time `at`.
 
         `unchanged`: seconds since the file's last change. After `NOTE_UNCHANGED`, a file newer than
         the last hook event means that an event was lost. `shells`: whether shells run in the
@@ -226,11 +230,12 @@ class Conduct:
         self._turn(Turn.DIALOG, at)
 
     def _asked_by_other(self, tool: str) -> tuple[DialogOpened, float] | None:
-        """Return the dialog that may still be open and its time; None if `tool` opened the dialog.
+        """Return the dialog that may still be open, and when it was reported.
 
         `tool` is the tool of a call that returned. Tool calls run in parallel, so another call's
         dialog may still be open. Or the user has refused the dialog, and the call that returned is
-        the agent's next call. Only the status file shows which is the case.
+        the agent's next call. Only the status file shows which is the case. Returns None without a
+        dialog, if `tool` opened the dialog, or if the tool of the call or dialog is unknown.
         """
         known = (self.dialog, self.asked_at) if self.dialog and self.asked_at else self.remembered
         if known is None or not tool or known[0].asked_by in {"", tool}:
@@ -238,11 +243,12 @@ class Conduct:
         return known
 
     def _recognised(self, at: float) -> bool:
-        """Reopen the remembered dialog if it opened at this time; return whether it did.
+        """Reopen the remembered dialog if the status file from time `at` is about that dialog.
 
-        The CLI writes its status file again when the next dialog opens, so a file that is not newer
-        than the remembered dialog is about that dialog. The CLI runs the hook and writes the file
-        20 ms apart (2.1.330).
+        Returns whether the dialog was reopened. If not, the dialog is forgotten. The CLI writes its
+        status file again when the next dialog opens, so a file that is not newer than the
+        remembered dialog is about that dialog. The CLI runs the hook and writes the file 20 ms
+        apart (2.1.330).
         """
         known, self.remembered = self.remembered, None
         if known is None or at > known[1] + NOTE_LAG:

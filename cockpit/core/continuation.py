@@ -1,6 +1,6 @@
 """Build the first prompt of a session: of a job's first session, or of a successor.
 
-A successor gets the path of the document instead of its text, which can be 30 KB long. The goal is
+A successor gets the path of the document instead of its text, which can have 256 KiB. The goal is
 quoted, so that no part of it reads as one of cockpit's instructions.
 """
 
@@ -91,7 +91,7 @@ def is_continuation(prompt: str) -> bool:
 
 
 def quoted_goal(prompt: str) -> str | None:
-    """Return the goal that a continuation quotes; None for any other prompt."""
+    """Return the goal that a continuation quotes, perhaps shortened; None if `prompt` has none."""
     match = _QUOTED_GOAL.search(prompt) if is_continuation(prompt) else None
     return None if match is None else match[2]
 
@@ -100,7 +100,8 @@ def first_prompt(prompt: str, marker: str | None = None) -> str:
     """Build the prompt of a job's first session: the user's prompt, unchanged.
 
     With a marker, a paragraph about the marker follows the prompt. In every mode, the agent prints
-    the marker when the job is done; cockpit then pushes, opens a pull request and runs hooks.
+    the marker when the job is done; cockpit then pushes the branch, opens a pull request and runs
+    hooks, as far as configured.
     """
     return f"{prompt}\n\n{_completion(marker)}" if marker else prompt
 
@@ -133,7 +134,7 @@ def _standing(statements: tuple[str, ...]) -> str:
     if len(statements) > MOST_STANDING:
         lines.append(f"- … and {len(statements) - MOST_STANDING} more in the earlier documents")
     quoted = fenced("\n".join(lines), "")
-    return f"Earlier sessions of the job decided this too, and no document revoked it:\n\n{quoted}"
+    return f"These decisions and constraints of earlier sessions still hold:\n\n{quoted}"
 
 
 def _change_of_cli(succession: Succession) -> str:

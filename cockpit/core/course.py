@@ -24,7 +24,7 @@ class Point(NamedTuple):
 
 
 def thinned(points: Sequence[Point], most: int) -> list[Point]:
-    """Keep at most `most` points (two or more), spread evenly over the replies.
+    """Return at most `most` points, spread evenly over the replies. `most` is at least 2.
 
     The newest point is always kept. Compactions are kept unless there are too many of them.
     """

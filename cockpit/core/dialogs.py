@@ -50,12 +50,13 @@ class Dialog:
 
     kind: Literal["permission", "question"]
     title: str
-    """The CLI's title, such as `Bash command`; empty if the pane shows only the end."""
+    """The CLI's title, such as `Bash command`; empty if the pane shows only the dialog's end."""
     question: str
     choices: tuple[Choice, ...]
     """The choices, in the CLI's order."""
     subject: str = ""
-    """The subject of the title: the path of a file, or the names of several questions."""
+    """The path of the dialog's file, or the names of its questions; empty without a file, and for a
+    single question."""
     notice: str = ""
     """The CLI's reason for asking; empty without one."""
     body: tuple[str, ...] = ()
@@ -67,7 +68,8 @@ class Dialog:
     typing: bool = False
     """Whether the CLI treats keys as text for a choice."""
     tool: str = ""
-    """The tool that asks, from the hook."""
+    """The tool that the dialog is about, as the hook reported it; `QUESTIONS` if the hook named no
+    tool; empty in a dialog without data from the hook."""
 
     @property
     def multiple(self) -> bool:
@@ -91,11 +93,12 @@ class OpenDialog:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The user's answer: the indexes of the choices, and the text."""
+    """The user's answer to a dialog."""
 
     choices: tuple[int, ...]
     """Indexes of the choices: one, or any number of choices with boxes."""
     text: str = ""
+    """The user's text for a choice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +113,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """cockpit cannot give the answer in the pane."""
+    """The reason why cockpit cannot give the answer in the pane."""
 
     why: str
 

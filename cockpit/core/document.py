@@ -42,7 +42,7 @@ SECTIONS = (
 CONSTRAINTS = "Constraints from the user"
 """The section with the user's standing orders and refusals."""
 ASKED = ("Current Task", *SECTIONS[3:10])
-"""The sections that cockpit asks the agent to write. The agent may also write `Links`."""
+"""The sections that cockpit asks the agent to write. The agent may write other sections too."""
 REQUIRED = ASKED[:-1]
 """The sections that a draft must have, because only the draft's writer can write them."""
 OPTIONAL = frozenset({CONSTRAINTS})
@@ -138,7 +138,7 @@ def read(text: str) -> Document:
     """
     front, body = front_matter.load(_unwrapped(plain(text)))
     opening: list[str] = []
-    found: dict[str, list[str]] = {}
+    lines_of: dict[str, list[str]] = {}
     current = opening
     for line, is_code in marked_lines(body):
         title = None if is_code else _title(line)
@@ -147,10 +147,10 @@ def read(text: str) -> Document:
         if title is None:
             current.append(line)
         else:
-            current = found.setdefault(title, [])
+            current = lines_of.setdefault(title, [])
             if current:
                 current.append("")
-    bodies = {title: "\n".join(lines).strip("\n") for title, lines in found.items()}
+    bodies = {title: "\n".join(lines).strip("\n") for title, lines in lines_of.items()}
     return Document(
         {title: bodies[title] for title in SECTIONS if title in bodies},
         {title: body for title, body in bodies.items() if title not in SECTIONS},
@@ -223,10 +223,10 @@ def _unwrapped(text: str) -> str:
 
 
 def _title(line: str) -> str | None:
-    found = heading(line)
-    if found is None or found[0] > 2:
+    parsed = heading(line)
+    if parsed is None or parsed[0] > 2:
         return None
-    level, text = found
+    level, text = parsed
     bare = _NUMBERED.sub("", text.strip("*_` \t"), count=1).rstrip(": \t").rstrip("*_`")
     key = " ".join(bare.casefold().split())
     if key in _KNOWN:
@@ -275,7 +275,7 @@ def _problems_of_form(text: str) -> list[Problem]:
         problems.append(Problem("control-bytes", message, mends=True))
     fence = open_fence(_unwrapped(plain(text)))
     if fence:
-        message = f"The code block that begins with {fence} is not closed, and hides the rest."
+        message = f"The code block that begins with {fence} has no end; close it."
         problems.append(Problem("open-fence", message))
     return problems
 
@@ -288,7 +288,7 @@ def _problems_of_content(document: Document) -> list[Problem]:
             text = f"The section `## {title}` is empty; the new session cannot continue without it."
             problems.append(Problem("says-nothing", text))
     if sum(len(document.sections.get(title, "")) for title in ASKED) < SMALLEST_DRAFT:
-        text = f"All sections together have fewer than {SMALLEST_DRAFT} characters."
+        text = f"The requested sections together have fewer than {SMALLEST_DRAFT} characters."
         problems.append(Problem("too-short", text))
     step = document.first_step
     if step is not None and not is_runnable(step):

@@ -3,10 +3,10 @@
     CockpitError
     ├── Failed              1  the operation failed
     │   └── Hindered        1  a problem of the machine; retrying may succeed
-    ├── BadUsage            2  the command line is invalid
+    ├── BadUsage            2  the command line or the request is invalid
     │   └── BadConfig       2  a configuration file is invalid
     ├── NoSuchAgent         3  a named agent, session, handoff or document does not exist
-    ├── NoSupervisor        4
+    ├── NoSupervisor        4  no supervisor answers
     │   └── Unreachable     4  a supervisor is running, but does not answer on its socket
     ├── NotNow              5  not possible in the current state
     │   └── NotAllowed      5  the caller, usually an agent, may not do this
@@ -23,8 +23,9 @@ from typing import ClassVar
 class CockpitError(Exception):
     """A failure or refusal, with a hint for the user.
 
-    `title` is one short line, `detail` explains the problem, and `hint` is the next step. Pass
-    untrusted text through `core.safetext` before using it in these texts.
+    `title` is one short line, `detail` explains the problem, and `hint` is the next step; detail
+    and hint can be empty. Pass untrusted text through `core.safetext` before using it in these
+    texts.
     """
 
     exit_code: ClassVar[int] = 1
