@@ -340,7 +340,7 @@ class SessionCleared:
 
 @dataclass(frozen=True, slots=True)
 class VerbAsked:
-    """A client's request for a change."""
+    """A client's request for a change, accepted or refused."""
 
     kind: VerbKind
     verb: str

@@ -128,7 +128,7 @@ class Failure:
     turn: int = 0
     after: str = ""
     """If the same command succeeded later: the last command or edit before that success, in one
-    line."""
+    line; else empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ class Facts:
     """Subjects of commits whose hash the transcript does not have."""
     subagents: tuple[Subagent, ...] = ()
     background: tuple[BackgroundTask, ...] = ()
-    """Background tasks without subagents, oldest first."""
+    """Background tasks other than subagents, oldest first."""
     recent_activity: tuple[str, ...] = ()
     """The main agent's last five tool calls, oldest first, one line each. Changes of drafts and of
     temporary files are left out."""

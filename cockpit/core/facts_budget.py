@@ -1,4 +1,4 @@
-"""Limit the facts of a document without a model to a number of tokens, by importance.
+"""Limit the facts of a document that no model wrote to a number of tokens, by importance.
 
 Keeps the facts that a successor needs most. Lists lose their oldest items, long texts lose their
 end.
@@ -40,18 +40,18 @@ class _List:
     """A list of facts in the document."""
 
     noun: str
-    """One item, in the text about the removed items."""
+    """The word for one item, for the text about the removed items."""
     text: Callable[[Any], str]
-    """Returns what the document has of an item."""
+    """Returns the text of an item that the document contains."""
     share: float = 1.0
-    """The part of the tokens that are left which the list may use."""
+    """The share of the remaining tokens that the list may use, from 0 to 1."""
 
 
 LATEST = {
     "prompts": _List("prompt", lambda prompt: prompt.text, 0.4),
     "todos": _List("todo", lambda todo: todo.content, 0.2),
 }
-"""Fields of `Facts`, the most important first; so are the tables below."""
+"""Fields of `Facts`. This table and those below have the most important field first."""
 SAID = {
     "refusals": _List("refusal", lambda refusal: refusal.call + refusal.reason[:QUOTED], 0.3),
     "constraints": _List("constraint", lambda constraint: constraint.text[:QUOTED], 0.5),
@@ -87,11 +87,15 @@ GIT_FILES = {
 @dataclass(slots=True)
 class _Budget:
     left: float
+    """The remaining tokens."""
     cut: dict[str, str] = field(default_factory=dict)
     """A text about the removed facts, by kind of fact."""
 
     def keep_lists(self, of: Holder, lists: Mapping[str, _List]) -> Holder:
-        """Return the facts with as many of the last items of these lists as fit, in this order."""
+        """Return the facts with as many of the last items of each list as fit.
+
+        The lists use the remaining tokens one after the other, in the order of `lists`.
+        """
         kept: dict[str, Any] = {
             name: self.keep(name, part, getattr(of, name)) for name, part in lists.items()
         }
@@ -112,7 +116,10 @@ class _Budget:
         return tuple(items[len(items) - kept :])
 
     def keep_text(self, kind: str, text: str | None, share: float) -> str | None:
-        """Return as much of the beginning of a text as fits; None if almost nothing fits."""
+        """Return as much of the beginning of a text as fits into this share of the budget.
+
+        None if the text must be cut to fewer than `SMALLEST_TEXT` tokens. No text is unchanged.
+        """
         if not text:
             return text
         whole, room = estimated_tokens(text), int(self.left * share)
@@ -131,9 +138,8 @@ class _Budget:
 def within(facts: Facts, git: GitView, goal: str | None, tokens: int) -> tuple[Facts, GitView, str]:
     """Return the facts of transcript and git that fit into a document of this size.
 
-    The third value is a text about the removed facts.
-
-    The goal is never cut. At least half of the tokens are for the facts, even if the goal is long.
+    The third value is a text about the removed facts; empty if all facts fit. The goal is never
+    cut. At least half of the tokens are for the facts, even if the goal is long.
     """
     fixed = 900 + estimated_tokens(goal if goal is not None else facts.goal or "")
     budget = _Budget(max(tokens - fixed, tokens / 2))
@@ -142,7 +148,7 @@ def within(facts: Facts, git: GitView, goal: str | None, tokens: int) -> tuple[F
     facts = replace(facts, prompts=tuple(short))
     facts = budget.keep_lists(facts, LATEST)
     reply = budget.keep_text("the last reply", facts.last_reply, 0.25)
-    longer = budget.keep_text("the longer reply before it", facts.longer_reply, 0.15)
+    longer = budget.keep_text("the longer reply before the last one", facts.longer_reply, 0.15)
     away = budget.keep_text("the away summary", facts.away_summary, 0.1)
     summary = budget.keep_text("the summary", facts.summary.text if facts.summary else None, 0.5)
     facts = budget.keep_lists(facts, SAID)
@@ -164,7 +170,7 @@ def within(facts: Facts, git: GitView, goal: str | None, tokens: int) -> tuple[F
 
 
 def _short_prompt(prompt: Prompt, left: float) -> Prompt:
-    """Shorten a prompt to at most a third of the tokens that are left."""
+    """Return a prompt, shortened to at most a third of the tokens that are left."""
     room, whole = int(left / 3), estimated_tokens(prompt.text)
     if whole <= room:
         return prompt
@@ -184,7 +190,10 @@ def _with_texts(
 
 
 def _with_rest(facts: Facts, whole: Facts, budget: _Budget) -> Facts:
-    """Spend the tokens that are left on more of the summary, the plan and the last reply."""
+    """Return the facts with more of the summary, the plan and the last reply, in this order.
+
+    Uses the tokens that are left.
+    """
     if whole.summary is not None and facts.summary != whole.summary:
         budget.left += estimated_tokens(facts.summary.text) if facts.summary else 0
         text = budget.keep_text("the summary", whole.summary.text, 1.0)

@@ -17,7 +17,7 @@ LOOK_AROUND = "git status && git log -5 --oneline"
 LOOK_AROUND_WITHOUT_GIT = "ls -la"
 NONE_KNOWN = "None known."
 LONGEST_REPLY = 4_000
-"""Maximum characters of a reply, and of the CLI's summary."""
+"""Maximum characters of a reply, and of the summary for the time when the user was away."""
 
 
 def draft_from_facts(facts: Facts, git: GitView, goal: str | None = None, *, cut: str = "") -> str:
@@ -96,10 +96,10 @@ def _state(facts: Facts, git: GitView) -> str:
         lines.append(f"The last reply of the session:\n\n{reply}")
     if facts.longer_reply:
         before = fenced(shortened(plain(facts.longer_reply), LONGEST_REPLY))
-        lines.append(f"A longer reply shortly before it:\n\n{before}")
+        lines.append(f"A longer reply shortly before the last one:\n\n{before}")
     if facts.away_summary:
         away = fenced(shortened(plain(facts.away_summary), LONGEST_REPLY))
-        lines.append(f"The CLI's summary after that:\n\n{away}")
+        lines.append(f"The CLI's summary, written while the user was away:\n\n{away}")
     return "\n\n".join(lines)
 
 
@@ -115,7 +115,10 @@ def _where(git: GitView) -> str:
 
 
 def steps(facts: Facts, git: GitView) -> str:
-    """Return the open todos as numbered next steps; the first step is a command."""
+    """Return numbered next steps: a command that shows the current state, then the open todos.
+
+    At most 20 todos, those in progress first; without open todos, a general step.
+    """
     known = [look_around(git)]
     open_todos = [todo for todo in facts.todos if todo.status != "completed"]
     open_todos.sort(key=lambda todo: todo.status != "in_progress")

@@ -33,7 +33,7 @@ class Before:
     commits: tuple[str, ...] = ()
     """Hashes of the subjects of the predecessor's commits."""
     failures: tuple[str, ...] = ()
-    """Hashes of commands that failed, with their first error line."""
+    """Hashes of failed commands, each hashed with its first error line."""
     questions: tuple[str, ...] = ()
     """Hashes of the questions that the predecessor asked the user."""
     orders: tuple[str, ...] = ()
@@ -59,7 +59,8 @@ class FirstTurns:
 def before(steps: StepsTaken, subjects: Iterable[str], document: str) -> Before:
     """Collect the parts of a session's work with which its successor's first turns are compared.
 
-    `subjects` are those of the session's commits; `document` is the text of its handoff document.
+    `subjects` are the subjects of the session's commits; `document` is the text of the session's
+    handoff document.
     """
     left = read(document)
     commits = dict.fromkeys([*commits_listed(left), *subjects])

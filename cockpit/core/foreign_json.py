@@ -17,8 +17,8 @@ DEEPEST = 100
 """Maximum depth of nested lists and objects."""
 _HIGH, _LOW = r"\\u[dD][89abAB][0-9a-fA-F]{2}", r"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _ESCAPE = re.compile(rf"{_HIGH}{_LOW}|({_HIGH}|{_LOW})|\\.", re.DOTALL)
-"""Matches an escaped surrogate pair, half of a pair, or another escape: `\\\\ud800` is a backslash,
-not a surrogate."""
+"""Matches an escaped surrogate pair, half of a pair, or another escape. Matching other escapes
+keeps `\\\\ud800`, a backslash with the text `ud800`, from being read as half of a pair."""
 _MAY_HOLD = re.compile(r"\\u[dD][89a-fA-F]")
 _UNESCAPED = re.compile("[\ud800-\udfff]")
 _ENCODED = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")

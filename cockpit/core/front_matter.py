@@ -17,6 +17,7 @@ from cockpit.core.markdown import plain
 
 FENCE = "---"
 MOST_LINES = 100
+"""Maximum lines of front matter with the closing fence. Longer front matter counts as text."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,7 +110,7 @@ def is_kept(setting: Setting) -> bool:
 
 
 def sealed(settings: Iterable[Setting]) -> bytes:
-    """Return a configuration file with only the kept settings of the repository."""
+    """Return the text of a configuration file with only the kept settings of the repository."""
     kept = (setting for setting in settings if not setting.own and is_kept(setting))
     return b"".join(map(_written, kept))
 

@@ -41,7 +41,8 @@ def too_soon(left: Left, cooldown: float) -> str | None:
 def not_grown(left: Left, tokens: int | None, window: int | None, *, forced: bool) -> str | None:
     """Return the reason not to ask the user again yet; None if cockpit may ask.
 
-    cockpit may ask when the context has grown enough, or has reached the force band since.
+    cockpit may ask when the context has grown by `GROWTH`, or has reached the force band since, or
+    if a number is unknown. `forced`: whether the context is in the force band now.
     """
     if left.tokens is None or tokens is None or not window or (forced and not left.forced):
         return None
@@ -52,9 +53,10 @@ def not_grown(left: Left, tokens: int | None, window: int | None, *, forced: boo
 
 
 def is_stale(turn: Turn, age: float | None) -> bool:
-    """Return whether a token count is too old to act on. An unknown age is too old.
+    """Return whether a token count is too old to act on. `age` is in seconds.
 
-    The known count of an agent that is idle or in a dialog is never too old.
+    An unknown age is too old. A known age is never too old for an agent that is idle or in a
+    dialog.
     """
     at_rest = turn in (Turn.IDLE, Turn.DIALOG)
     return age is None or (not at_rest and age > STALE)

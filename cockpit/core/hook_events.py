@@ -15,7 +15,7 @@ PROLOGUE = 10_000
 """Maximum characters of the output of all session_start hooks that are prepended to the prompt."""
 
 EVENTS: dict[str, str] = {
-    "session_start": "before a new session gets its prompt and shell hooks' output; after /clear",
+    "session_start": "a new session is about to get its prompt, or began with /clear",
     "context_warning": "the warn threshold was crossed, once for each session and compaction",
     "context_threshold": "the act threshold was crossed, in every mode; a shell hook can decide",
     "handoff_start": "a handoff has begun",
@@ -80,11 +80,11 @@ class Verdict(StrEnum):
     """The decisions of a context_threshold hook."""
 
     CONTINUE = "continue"
-    """No handoff: the session continues until the CLI compacts its context."""
+    """No automatic handoff because of the context until the CLI's next compaction."""
     HANDOFF = "handoff"
     """The usual handoff, in the agent's mode."""
     ABORT = "abort"
-    """A handoff now, without review."""
+    """A handoff now, without review, unless the agent's mode is observe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,8 @@ class Decision:
 
     verdict: Verdict
     document: str | None = None
-    """The path of a handoff document that the hook has written, as the hook printed it."""
+    """The path of a handoff document that the hook has written, as the hook printed it; None
+    without one."""
 
 
 def decision(output: str) -> Decision | None:

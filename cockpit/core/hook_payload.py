@@ -14,7 +14,7 @@ from cockpit.core.hook_events import EVENTS, OUTCOMES, PAYLOAD_VERSION
 from cockpit.core.safetext import cut_at_word
 
 LONGEST_PROMPT = 100_000
-"""Maximum characters of a prompt in a payload; a longer prompt is cut."""
+"""Maximum characters of a prompt, and of the text about the event, in a payload; both are cut."""
 MARGIN = 4_000
 """Characters after the cut that are searched for secrets too, because the cut could split a secret.
 """
@@ -63,7 +63,7 @@ class SessionFields:
 
 @dataclass(frozen=True, slots=True)
 class HandoffFields:
-    """The handoff that the event is about."""
+    """The agent's handoff, in progress or just over."""
 
     handoff_id: str
     reason: str
@@ -181,7 +181,7 @@ SCHEMA: dict[str, Any] = {
             confidence=_TEXT,
         ),
         session=_object(
-            "The session; for session_start, the session that is about to begin.",
+            "The session; for session_start, the new session.",
             session_id=_or_null("string"),
             agent_name=_TEXT,
             job_id=_or_null("string"),
@@ -200,7 +200,7 @@ SCHEMA: dict[str, Any] = {
         prompt={**_or_null("string"), "description": "session_start: the prompt of the session."},
         handoff={
             **_object(
-                "The handoff in progress, if any.",
+                "The handoff, in progress or just over; null without one.",
                 handoff_id=_TEXT,
                 reason=_TEXT,
                 old_session_id=_TEXT,

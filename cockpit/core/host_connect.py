@@ -33,8 +33,8 @@ def forwards_input(connect: Sequence[str]) -> bool:
 def attach_vector(connect: Sequence[str]) -> tuple[str, ...]:
     """Return the host's `attach` command if `connect` enters a container, else an empty tuple.
 
-    Attaching needs a terminal, so `-it` replaces the first `-i` of `connect`. Without such an
-    option, returns `connect` unchanged.
+    Attaching needs a terminal, so `-it` replaces the first `-i`, `--interactive` or `--stdin` of
+    `connect`. Without one of these options, returns `connect` unchanged.
     """
     if not is_container(connect):
         return ()

@@ -71,7 +71,7 @@ class HostFacts:
     path: str = ""
     """`PATH` of a non-login shell."""
     folders: Mapping[str, str] = field(default_factory=dict)
-    """The environment variables that determine the paths of sockets."""
+    """The values of the environment variables that determine the paths of sockets, by name."""
     cores: int | None = None
     load: float | None = None
     """Load average of the last minute."""
@@ -84,7 +84,8 @@ class HostFacts:
     """Whether processes and sockets stay after a logout; None on systems without such a setting."""
     supervisor: FarSupervisor | None = None
     status_code: int | None = None
-    """Exit code of `cockpit status` on the host: 4 if no supervisor is running."""
+    """Exit code of `cockpit status` on the host, such as 4 if no supervisor answers; None if
+    unknown."""
 
     def program(self, name: str) -> Program | None:
         return self.programs.get(name)

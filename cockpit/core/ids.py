@@ -28,12 +28,12 @@ CLI's default. A name cannot begin with a dash, because some CLIs would read it 
 
 
 def model_name(text: str) -> str:
-    """Return a valid model name unchanged. Raises `BadUsage` for an invalid name."""
+    """Return a valid model name, or the empty name, unchanged. Raises `BadUsage` for any other."""
     if MODEL_PATTERN.fullmatch(text):
         return text
     raise BadUsage(
         f"{quoted(text)} is not a valid model name",
-        "Use letters, digits and ._:/@+~[]-, and begin with a letter or digit.",
+        "Use at most 200 letters, digits and ._:/@+~[]-, and begin with a letter or digit.",
         "Leave the model out to use the CLI's default.",
     )
 
