@@ -48,7 +48,10 @@ class SubagentCollector:
         remember(self._subagents, tool.id, started, SUBAGENTS_KEPT)
 
     def finished(self, event: ToolFinished) -> None:
-        """Record a result or a notice. The event has the id of the call or of the subagent."""
+        """Record the result of a call, or a notice about a subagent.
+
+        The event has the id of the call that started the subagent, or of the subagent itself.
+        """
         for key in self._named_by(event):
             known = self._subagents[key]
             status = event.agent_status or ("failed" if event.failed else "completed")
@@ -77,7 +80,7 @@ class BackgroundCollector:
         self._tasks: dict[str, BackgroundTask] = {}
         self._stopping: dict[str, str] = {}
         self._limits: dict[str, datetime] = {}
-        """When the CLI ends a task by itself, by the task's key."""
+        """The time at which the CLI ends a task that still runs; the keys are those of `_tasks`."""
 
     @property
     def tasks(self) -> tuple[BackgroundTask, ...]:
@@ -90,7 +93,10 @@ class BackgroundCollector:
             remember_call(self._stopping, tool.id, str(named))
 
     def finished(self, event: ToolFinished, call: CallLine | None) -> None:
-        """Record the result of a call. `call` is None unless the main conversation made it."""
+        """Record the result of a call, or a notice about a task that ran in the background.
+
+        `call` is None unless the main conversation made the call.
+        """
         if event.task_id and call is not None and call.name in _TYPES:
             texts = _kept(call.description), _kept(call.command)
             task = BackgroundTask(event.task_id, _TYPES[call.name], *texts, event.task_log)

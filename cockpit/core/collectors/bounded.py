@@ -8,8 +8,7 @@ from typing import TypeVar
 V = TypeVar("V")
 
 PENDING_KEPT = 500
-"""Minimum tool calls without a result that `remember_call` keeps; `remember` keeps at most as many
-entries."""
+"""Default limit: `remember` keeps at most this number of entries, `remember_call` at least."""
 
 
 def remember(kept: dict[str, V], key: str, value: V, limit: int = PENDING_KEPT) -> None:
@@ -22,8 +21,8 @@ def remember(kept: dict[str, V], key: str, value: V, limit: int = PENDING_KEPT) 
 def remember_call(kept: dict[str, V], ident: str, value: V, least: int = PENDING_KEPT) -> None:
     """Set the entry of a tool call, and sometimes remove the oldest entries.
 
-    At least `least` entries stay, at most twice as many: to remove several at once is faster, and a
-    reader that skims a transcript leaves most calls without a result.
+    The newest `least` entries always stay, and never more than twice as many: to remove several at
+    once is faster, and a reader that skims a transcript leaves most calls without a result.
     """
     kept[ident] = value
     if len(kept) > 2 * least:

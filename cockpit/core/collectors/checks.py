@@ -49,7 +49,7 @@ class CheckCollector:
         self._edits += 1
 
     def called(self, ident: str, command: str) -> None:
-        """Record a command that runs checks, of the agent or a subagent."""
+        """Record a command of the agent or a subagent, if the command runs checks."""
         found = checks_in(command)
         if found:
             remember_call(self._running, ident, (command, found, self._edits), 100)

@@ -75,9 +75,11 @@ class CommitCollector:
         self._by_user = ""
         """The user's previous shell command in the CLI, if its output can show commits."""
         self._elsewhere = False
-        """The branch was switched after the last commit, so a reset removes no known commits."""
+        """Whether the branch was switched after the last commit. If so, a reset removes no known
+        commits."""
         self._left: deque[tuple[str, tuple[CommitMade, ...]]] = deque(maxlen=LEFT_KEPT)
-        """The commits that each reset or amendment removed, with the hash before them."""
+        """The commits that each reset or amendment removed, after the hash of the commit before
+        them; the hash is empty if that commit is unknown."""
 
     @property
     def commits(self) -> tuple[CommitMade, ...]:

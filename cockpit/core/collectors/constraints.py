@@ -9,7 +9,8 @@ from cockpit.core.standing_orders import standing_orders
 CONSTRAINTS_KEPT = 40
 """Maximum sentences of one session; the newest are kept."""
 OF_ONE_PROMPT = 12
-"""Maximum sentences of one prompt; a prompt with more orders is probably a document."""
+"""Maximum sentences of one prompt; the first are kept. A prompt with more orders is probably a
+document."""
 
 
 class ConstraintCollector:

@@ -138,9 +138,12 @@ class FailureCollector:
 
 
 def _same_check(failed: str, worked: str) -> bool:
-    """Return whether a later command runs all kinds of checks (tests, lint) of a failed command."""
-    kinds = {found.kind for found in checks_in(failed)}
-    return not kinds or kinds <= {found.kind for found in checks_in(worked)}
+    """Return whether a later command runs all kinds of checks (tests, lint) of a failed command.
+
+    True if the failed command ran no checks.
+    """
+    kinds = {check.kind for check in checks_in(failed)}
+    return not kinds or kinds <= {check.kind for check in checks_in(worked)}
 
 
 def first_error(output: str) -> str:

@@ -94,15 +94,15 @@ class LinkCollector:
 
     def linked(self, event: PullRequestLinked) -> None:
         """Record the pull request that the CLI connected with the session."""
-        found = _URL.fullmatch(event.url)
-        link = _link(found) if found is not None else Link("pull_request", event.url)
+        match = _URL.fullmatch(event.url)
+        link = _link(match) if match is not None else Link("pull_request", event.url)
         number, repository = event.number or link.number, event.repository or link.repository
         self._note(replace(link, number=number, repository=repository), "")
 
     def _made(self, command: str, output: str) -> None:
         state = "draft" if re.search(r"\s(?:--draft|-d)\b", command) else "open"
-        for found in list(_URL.finditer(output))[-1:]:
-            self._note(_link(found), state)
+        for match in list(_URL.finditer(output))[-1:]:
+            self._note(_link(match), state)
 
     def _note(self, link: Link, state: str) -> None:
         known = next((kept for kept in self._links.values() if _same(kept, link)), None)
@@ -120,7 +120,7 @@ class LinkCollector:
         kind: Literal["issue", "pull_request"] = (
             "issue" if re.search(r"\b(?:gh|glab|tea) +issue", command) else "pull_request"
         )
-        urls = [_link(found) for found in _URL.finditer(f"{command}\n{output}")]
+        urls = [_link(match) for match in _URL.finditer(f"{command}\n{output}")]
         number, repository = _named(command, output)
         if urls and (number is None or urls[0].number == number):
             self._note(urls[0], state)
@@ -157,6 +157,6 @@ def _named(command: str, output: str) -> tuple[int | None, str]:
     return int(number) if number else None, given[1] if given is not None else repository or ""
 
 
-def _link(found: re.Match[str]) -> Link:
-    issue = found[2] == "issues"
-    return Link("issue" if issue else "pull_request", found[0], int(found[3]), found[1])
+def _link(match: re.Match[str]) -> Link:
+    kind: Literal["issue", "pull_request"] = "issue" if match[2] == "issues" else "pull_request"
+    return Link(kind, match[0], int(match[3]), match[1])

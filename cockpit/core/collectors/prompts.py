@@ -17,7 +17,8 @@ PROMPT_KEPT = 20_000
 """Maximum characters of one of the last prompts."""
 EARLIER_KEPT = 60
 EARLIER_KEPT_OF_ONE = 300
-"""Maximum characters of an earlier prompt: the start often has orders that no pattern matches."""
+"""Maximum characters of an earlier prompt. Its beginning is kept, because it often has orders that
+no pattern matches."""
 
 
 class PromptCollector:
@@ -36,13 +37,14 @@ class PromptCollector:
 
     @property
     def goal(self) -> str | None:
-        """The first prompt, or the goal in the prompt files or handoff document that it names; None
-        without a prompt."""
+        """The first prompt, or the goal that it quotes, or the goal in the prompt files or handoff
+        document that it names; None without a prompt."""
         return self._goal
 
     @property
     def prompts(self) -> tuple[Prompt, ...]:
-        """The last prompts. A sentence that names prompt files of unknown content is left out."""
+        """The last prompts, oldest first. A prompt that only names prompt files is left out until
+        the content of the files is known."""
         return tuple(prompt for prompt in self._prompts if not prompt_files(prompt.text))
 
     @property
@@ -50,7 +52,10 @@ class PromptCollector:
         return tuple(self._earlier)
 
     def said(self, event: UserSaid) -> str:
-        """Record a prompt, and return its text; empty if the prompt is not the user's."""
+        """Record a prompt, and return its text; empty if the user did not write the prompt.
+
+        A continuation, which cockpit wrote, only sets the goal.
+        """
         text = without_completion(event.command or event.text)
         by_user = bool(event.command) or not (event.meta or event.compact_summary)
         if not by_user or event.sidechain or not text.strip() or is_from_cockpit(text):

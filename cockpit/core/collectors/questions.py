@@ -1,4 +1,4 @@
-"""Collect the user's answers to the agent's questions, and the reasons for refused tool calls."""
+"""Collect the user's answers to the agent's questions, and the tool calls that the user refused."""
 
 from __future__ import annotations
 
@@ -34,11 +34,13 @@ class QuestionCollector:
         return tuple(self._refusals)
 
     def finished(self, event: ToolFinished, turn: int, call: CallLine | None) -> None:
-        """Record the result of a call. `call` is None unless the main conversation made it."""
+        """Record the result of a call.
+
+        `call` is None unless the main conversation made the call.
+        """
+        # Any output can look like an answer, so only the asking tool counts.
         asked = call is not None and call.name == ASKING_TOOL
-        for question, answer in (
-            event.answers if asked else ()
-        ):  # any output can look like an answer
+        for question, answer in event.answers if asked else ():
             kept = cut_at_word(question, TEXT_KEPT), cut_at_word(answer, TEXT_KEPT)
             self._answers.append(Answer(turn, *kept))
         if event.refused:

@@ -54,7 +54,7 @@ def purpose_of(command: str) -> Purpose:
 
     Cached, because several readers ask about the same call.
     """
-    kinds = tuple(found.kind for found in checks_in(command))
+    kinds = tuple(check.kind for check in checks_in(command))
     makes_commit, about_links = commits(command), works_on_links(command)
     jobs = bool(shell_jobs(command) or ended_pids(command))
     other = makes_commit or about_links or jobs
