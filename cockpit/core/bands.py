@@ -157,7 +157,7 @@ class Marks:
 def check_order(thresholds: Thresholds, window_tokens: int = DEFAULT_WINDOW) -> None:
     """Raise `BadUsage` if thresholds that the user wrote are out of order in a window of this size.
 
-    Compares caps only with caps. `marks` lowers a default that is out of order.
+    Compares caps only with caps, and no defaults: `marks` lowers a mark that is above the next one.
     """
     for prefix in ("", "cap_"):
         written = [

@@ -148,7 +148,7 @@ def refuse_unless_allowed(
     refuse_if_ended(caller, "read this" if verb == LOOK else f"use {verb}")
     if caller.kind is CallerKind.HOOK and verb in USER_ONLY:
         raise NotAllowed(
-            f"Refused: a hook may not use {verb}",
+            f"Refused: a hook may not {_verb_phrase(verb, 'an agent')}",
             f"This command runs inside {caller.description} (process {caller.pid}).",
             "Answer in a terminal or on the screen. To allow a tool without a dialog, use the "
             "CLI's own permission rules.",
@@ -172,6 +172,11 @@ def refuse_unless_allowed(
 
 
 _WHOLE_PHRASES = {
+    "start": "start an agent",
+    "continue": "start an agent from a handoff document",
+    "remove_worktree": "remove this worktree",
+    "answer": "answer a dialog",
+    "moved": "end a move to another machine",
     "forget": "forget an agent",
     "rename": "rename an agent",
     "adopt": "adopt a session",
