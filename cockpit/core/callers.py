@@ -21,11 +21,11 @@ USER_ONLY = frozenset({"answer"})
 """Verbs that neither an agent nor a hook can use, because only the user may answer a dialog."""
 NEVER = USER_ONLY | {
     "load", "down", "adopt", "watch_session", "document_session", "forget", "rename",
-    "moved",
+    "moved", "resume",
 }  # fmt: skip
 """Verbs that no setting can allow an agent to use. These verbs load a configuration, end the
 supervisor, act on sessions that the user started, change the user's list of agents, end a move to
-another machine, or are for the user only."""
+another machine, reopen interrupted agents, or are for the user only."""
 _ADDRESS = re.compile(r"[0-9A-Fa-f:.]{2,45}(%\w{1,15})?")
 
 
@@ -156,13 +156,15 @@ def refuse_unless_allowed(
     if caller.kind is not CallerKind.AGENT:
         return
     own = bool(caller.name) and target == caller.name
-    if verb not in NEVER and verb in (itself if own else others):
+    allowed = itself if own else others
+    if verb not in NEVER and verb in allowed:
         return
     if verb == LOOK and own:
         return
     about = "itself" if own else "another agent" if target else "all agents"
     setting = "itself" if own else "others"
-    allow = f'\nThe user can allow it in cockpit.toml: [agents.may] {setting} = ["{verb}"]'
+    verbs = ", ".join(f'"{permitted}"' for permitted in (*allowed, verb))
+    allow = f"\nThe user can allow it in cockpit.toml: [agents.may] {setting} = [{verbs}]"
     raise NotAllowed(
         f"Refused: this agent may not {_verb_phrase(verb, about)}",
         f"This command runs inside {caller.description} (process {caller.pid}).",
@@ -174,6 +176,7 @@ def refuse_unless_allowed(
 _WHOLE_PHRASES = {
     "start": "start an agent",
     "continue": "start an agent from a handoff document",
+    "resume": "reopen interrupted agents",
     "remove_worktree": "remove this worktree",
     "answer": "answer a dialog",
     "moved": "end a move to another machine",
