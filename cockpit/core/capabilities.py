@@ -55,7 +55,7 @@ class Source(StrEnum):
 
     HOOKS = "hooks"
     TRANSCRIPT = "transcript"
-    NOTE = "its status file"
+    NOTE = "status file"
     TITLE = "title of the pane"
     SCREEN = "screen"
 
@@ -146,7 +146,7 @@ LABELS = {
     "tools": "Tools (MCP) offered",
     "background": "Background tasks listed",
     "session_ends": "End of a session reported",
-    "prompts": "Prompts pasted into its pane",
+    "prompts": "Prompts pasted into the pane",
 }
 """The label of each field of `Capabilities` that users see."""
 

@@ -154,7 +154,7 @@ def result_line(kind: CheckKind, output: str) -> str:
 
 
 def verdict(line: str) -> bool | None:
-    """Return whether the check failed, from its result line; None if the line does not show it."""
+    """Return whether a check failed, from its result line; None if the line shows no result."""
     if _BAD.search(line):
         return True
     return False if _GOOD.search(line) else None

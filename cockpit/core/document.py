@@ -174,7 +174,7 @@ def validate(text: str, *, complete: bool = False) -> list[Problem]:
     problems = _problems_of_form(text)
     own = sum(_size(body) for title, body in document.sections.items() if title not in OURS)
     if own > LARGEST_DRAFT and not complete:
-        problems.append(_too_long(own, LARGEST_DRAFT))
+        problems.append(_too_long(own, LARGEST_DRAFT, "The text of the writer's sections"))
     for title in SECTIONS if complete else REQUIRED:
         if title not in document.sections and title not in OPTIONAL:
             problems.append(Problem("missing", f"The section `## {title}` is missing."))
@@ -263,8 +263,8 @@ def _size(text: str) -> int:
     return len(text.encode("utf-8", "replace"))
 
 
-def _too_long(size: int, limit: int) -> Problem:
-    text = f"The document has {size // 1024} KiB; the limit is {limit // 1024} KiB."
+def _too_long(size: int, limit: int, subject: str = "The document") -> Problem:
+    text = f"{subject} has {size // 1024} KiB; the limit is {limit // 1024} KiB."
     return Problem("too-long", text)
 
 

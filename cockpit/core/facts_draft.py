@@ -45,7 +45,7 @@ def _task(goal: str | None, facts: Facts, cut: str) -> str:
     prompts = told_facts.prompts(facts, goal)
     lines = [prompts] if prompts else []
     if earlier := told_facts.earlier_prompts(facts):
-        heading = "The user's prompts before these, shortened; later prompts can have changed them:"
+        heading = "The user's earlier prompts, shortened; later prompts can override them:"
         lines.append(f"{heading}\n\n{earlier}")
     if active is not None:
         lines.append(f"In progress on the session's todo list: {one_line(active.content, 500)}")

@@ -1,4 +1,4 @@
-"""The front matter of a handoff document: the handoff, both sessions, and their times.
+"""The front matter of a handoff document: the handoff, the old and the new session, and times.
 
 Only cockpit writes front matter. Every value is JSON, a subset of YAML, because a branch name or
 path could otherwise end a value or begin another. Reading never raises: a value that is missing or

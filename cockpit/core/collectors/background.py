@@ -23,7 +23,7 @@ RESULT_KEPT = 1_000
 _SUBAGENT_TOOLS = frozenset({"Agent", "Task"})
 _TYPES = {"Bash": "shell", "Monitor": "monitor"}
 STOPPERS = {"TaskStop": "task_id", "KillShell": "shell_id", "KillBash": "shell_id"}
-"""Tools that end a background task, and the argument with its id."""
+"""Maps each tool that ends a background task to the argument with the task's id."""
 
 
 class SubagentCollector:

@@ -143,9 +143,10 @@ def _same(known: Link, link: Link) -> bool:
 
 
 def _named(command: str, output: str) -> tuple[int | None, str]:
-    """Return the number and the repository that a command names, or its output.
+    """Return the number and the repository that a command or its output names.
 
     A command can name a branch or a URL instead of a number; then the number comes from the output.
+    An unknown number is None, an unknown repository is empty.
     """
     bare = _QUOTED.sub(" ", command)
     number = next(iter(_NUMBER.findall(bare[_COMMAND.search(bare).end() :])), None)  # type: ignore[union-attr]
