@@ -139,7 +139,7 @@ def fold(documents: Iterable[tuple[Place, Document]]) -> ChainMemory:
 
 
 def dropped(memory: ChainMemory, document: Document) -> tuple[Statement, ...]:
-    """Return the statements that hold, and that the next document neither repeats nor revokes."""
+    """Return the statements of a chain that its next document neither repeats nor revokes."""
     after = _Folding(list(memory.standing))
     own = [(title, statements(_own(body))) for title, body in _bodies(document)]
     for _, section in own:

@@ -16,8 +16,8 @@ _WORDS_OF_CHANGES = (
     "switch fmt format fix black isort prettier --write"
 )
 _MAY_CHANGE = (*_WORDS_OF_CHANGES.split(), " am", "cat ", "cat>", "tee ")
-"""Every command line that matches `_CHANGES` contains one of these texts. Searching for the texts
-is faster."""
+"""Only command lines with one of these texts are matched against `_CHANGES`, because searching for
+the texts is faster."""
 _CHANGES = deferred_pattern(
     r"(?:sed|perl)\s+(?:-\S+\s+)*(?:-\w*i|--in-place)|patch\s"
     r"|git\s+(?:-\S+\s+\S+\s+)*(?:apply|am|cherry-pick|merge|pull|rebase|restore|revert)\b"

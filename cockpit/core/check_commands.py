@@ -73,8 +73,8 @@ _WORDS_OF_CHECKS = (
     "ruff e2e busted pest"
 )
 _MAY_BE = (*_WORDS_OF_CHECKS.split(), "npm t", "yarn t", "bun t", " all", " dist")
-"""Every command line with a check contains one of these texts. Searching for the texts is faster
-than a pattern with as many branches."""
+"""Only command lines with one of these texts are searched for checks, because searching for the
+texts is faster than matching patterns with as many branches."""
 _BY_NAME: dict[str, CheckKind] = {"test": "test", "lint": "lint", "build": "build"}
 _HELP = deferred_pattern(r"\s--?(?:version|help|collect-only|co|list-tests)\b|\s-[hV]\b")
 

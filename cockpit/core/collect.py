@@ -1,7 +1,8 @@
 """Collect the facts of one session from the events of its transcript, in bounded memory.
 
-A handoff document contains these facts even without a model. The facts come from the transcript and
-are not checked against git. `core/collectors/` has one collector for each kind of fact.
+A handoff document contains these facts even if no model wrote it. The facts come from the
+transcript and are not checked against git. `core/collectors/` has one collector for each kind of
+fact.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Build a handoff document from the writer's sections and cockpit's own.
 
-The original request comes first, word for word. cockpit always writes `Verified Facts`. Secrets are
-removed from each piece before the pieces are joined, so that no piece can change the structure of
-the document.
+The original request comes first, word for word, and is cut only if it is too long. cockpit always
+writes `Verified Facts`. Secrets are removed from each piece before the pieces are joined, so that
+no piece can change the structure of the document.
 """
 
 from __future__ import annotations

@@ -64,8 +64,8 @@ def _spread(points: list[Point], most: int) -> list[Point]:
 class Trend:
     """A context history in a few steps of equal length; each value is the count at a step's end.
 
-    Only the last step changes while a session grows. When all steps are used, the step length
-    doubles. The screen therefore seldom redraws the row.
+    Only the last step changes while a session grows, until all steps are used. Then the step length
+    doubles, which halves the number of steps. The screen therefore seldom redraws the row.
     """
 
     __slots__ = ("_cells", "_count", "_step", "_values")
@@ -83,7 +83,7 @@ class Trend:
         return tuple(self._values)
 
     def take(self, tokens: int, *, again: bool = False) -> None:
-        """Add a token count; with `again`, replace the last token count."""
+        """Add a token count; with `again`, replace the newest value instead."""
         if again and self._values:
             self._values[-1] = tokens
             return

@@ -17,7 +17,7 @@ C = TypeVar("C")
 
 
 class _AtFirstUse:
-    """A method of a dataclass that replaces itself when it is first read."""
+    """A descriptor that compiles a dataclass's method, and is replaced by it, when first read."""
 
     def __init__(self, made: type[Any], name: str, *, frozen: bool) -> None:
         self._made = made

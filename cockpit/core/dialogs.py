@@ -62,7 +62,7 @@ class Dialog:
     body: tuple[str, ...] = ()
     """The command, diff or answers, in the pane's lines."""
     highlighted: int | None = None
-    """Index of the choice that Enter would choose."""
+    """Index of the choice that Enter would choose; None if no choice is highlighted."""
     cut: bool = False
     """Whether the pane does not show the beginning of the dialog."""
     typing: bool = False
@@ -183,9 +183,10 @@ def _asked_again(review: Dialog) -> list[str]:
 
 
 def covers(whole: str, shown: Sequence[str], *, cut: bool = False) -> bool:
-    """Return whether the pane's lines are the text `whole`, wrapped anywhere.
+    """Return whether the pane's lines are the text `whole`, wrapped anywhere. Ignores spaces.
 
-    With `cut`, the lines are the end of the text. A removed secret in `whole` matches any text.
+    With `cut`, the lines are the end of the text. A removed secret in `whole` matches any text. If
+    `cut` and `whole` has removed secrets, only the text after the last secret is compared.
     """
     pane = _without_spaces("".join(shown))
     pieces = [_without_spaces(piece) for piece in _REMOVED.split(whole)]
@@ -193,7 +194,7 @@ def covers(whole: str, shown: Sequence[str], *, cut: bool = False) -> bool:
         return False
     if len(pieces) == 1:
         return pane == pieces[0] or (cut and pieces[0].endswith(pane))
-    if cut:  # the last part must be visible; earlier parts may be above the pane
+    if cut:  # earlier parts may be above the pane
         return pane.endswith(pieces[-1]) or pieces[-1].endswith(pane)
     at = len(pieces[0])
     if not pane.startswith(pieces[0]) or not pane.endswith(pieces[-1]):

@@ -4,7 +4,7 @@
     ├── Failed              1  the operation failed
     │   └── Hindered        1  a problem of the machine; retrying may succeed
     ├── BadUsage            2  the command line or the request is invalid
-    │   └── BadConfig       2  a configuration file is invalid
+    │   └── BadConfig       2  a configuration file is invalid or cannot be read
     ├── NoSuchAgent         3  a named agent, session, handoff or document does not exist
     ├── NoSupervisor        4  no supervisor answers
     │   └── Unreachable     4  a supervisor is running, but does not answer on its socket
@@ -57,7 +57,10 @@ class BadUsage(CockpitError):
 
 
 class BadConfig(BadUsage):
-    """A configuration file is invalid; the title starts with `file:line:`."""
+    """A configuration file is invalid or cannot be read.
+
+    The title starts with `file:line:`, or with `file:` if the error has no line.
+    """
 
 
 class NoSuchAgent(CockpitError):
@@ -82,7 +85,7 @@ class Unreachable(NoSupervisor):
 
 
 class NotNow(CockpitError):
-    """The request is not possible in the current state; the detail gives the reason."""
+    """The request is not possible in the current state."""
 
     exit_code = 5
 

@@ -172,7 +172,8 @@ class BandCrossed:
     kind: ClassVar[EventKind] = "band.crossed"
     band: str
     reached: tuple[str, ...]
-    """The bands that the session reached for the first time, from the lowest to the highest."""
+    """The bands that the session reached for the first time since its start or its last compaction,
+    from the lowest to the highest."""
     tokens: int | None
     window: int | None
     confidence: str | None

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from typing import Any
 
 DEEPEST = 100
-"""Maximum depth of nested lists and objects."""
+"""Maximum depth of nested lists and objects that `without_depths` keeps."""
 _HIGH, _LOW = r"\\u[dD][89abAB][0-9a-fA-F]{2}", r"\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 _ESCAPE = re.compile(rf"{_HIGH}{_LOW}|({_HIGH}|{_LOW})|\\.", re.DOTALL)
 """Matches an escaped surrogate pair, half of a pair, or another escape. Matching other escapes

@@ -12,7 +12,7 @@ from cockpit.core.foreign_json import loads
 
 PAYLOAD_VERSION = 1
 PROLOGUE = 10_000
-"""Maximum characters of the output of all session_start hooks that are prepended to the prompt."""
+"""Maximum characters that the output of all session_start hooks together adds to the prompt."""
 
 EVENTS: dict[str, str] = {
     "session_start": "a new session is about to get its prompt, or began with /clear",
@@ -84,7 +84,8 @@ class Verdict(StrEnum):
     HANDOFF = "handoff"
     """The usual handoff, in the agent's mode."""
     ABORT = "abort"
-    """A handoff now, without review, unless the agent's mode is observe."""
+    """A handoff without review, as soon as the limits of automatic handoffs allow one. In the mode
+    `observe`, no handoff begins."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,5 @@
-"""The payload of hooks: the same fields for every event; unknown values are null.
+"""The payload of hooks: the same fields for every event. Unknown values are null, except an unknown
+band or confidence, which is `unknown`.
 
 `SCHEMA` describes the payload for users; a test validates real payloads against the schema.
 """

@@ -27,7 +27,7 @@ class PlanCollector:
 
     @property
     def plan(self) -> Plan | None:
-        """The plan; None if its text is unknown."""
+        """The plan; None if there is none, or if its text is unknown."""
         return self._plan if self._plan is not None and self._plan.text.strip() else None
 
     def called(self, tool: ToolUse, turn: int) -> None:
