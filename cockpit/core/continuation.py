@@ -13,8 +13,9 @@ from cockpit.core.markdown import code, fenced, one_line, plain, shortened
 from cockpit.core.tool_names import CLAUDE_TOOLS, ToolNames, change_of_cli
 
 LONGEST_GOAL = 2_000
-"""Maximum characters of the goal in a continuation; the document has the whole goal."""
+"""Maximum characters of the goal in a continuation; the document has more of a longer goal."""
 LONGEST_STEP = 400
+"""Maximum characters of the first step, and of a decision or constraint, in a continuation."""
 _BEGINNING = "You continue a job in a new session"
 _GOAL_NOTE = "The goal of the job, as originally requested"
 _QUOTED_GOAL = re.compile(
@@ -116,7 +117,7 @@ def _goal(goal: str | None) -> str:
     if not text:
         return "The original request is unknown. The document says what the session was doing."
     kept = shortened(text, LONGEST_GOAL)
-    note = "" if kept == text else " (shortened; the full text is under Goal in the document)"
+    note = "" if kept == text else " (shortened; more of the text is under Goal in the document)"
     return f"{_GOAL_NOTE}{note}:\n\n{fenced(kept, '')}"
 
 

@@ -50,7 +50,7 @@ def test_without_git_it_does_not_speak_of_it() -> None:
 def test_a_long_goal_is_shortened_and_says_so() -> None:
     text = continuation(Succession(document="/d.md", goal="word " * 10_000))
     assert len(text) < LONGEST_GOAL + 1_500
-    assert "shortened; the full text is under Goal in the document" in text
+    assert "shortened; more of the text is under Goal in the document" in text
 
 
 def test_what_is_not_known_is_not_invented() -> None:
