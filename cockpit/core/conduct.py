@@ -88,7 +88,10 @@ class Conduct:
     """Time of the latest report of a hook or the transcript."""
 
     def hear(self, moment: Moment, at: float) -> None:
-        """Process a hook event. An event older than the latest report does not change the turn."""
+        """Process a hook event, or a failed turn in the transcript.
+
+        An event older than the latest report does not change the turn.
+        """
         late = at < self.last_moment
         self.last_moment = max(at, self.last_moment)
         match moment:
@@ -140,7 +143,7 @@ class Conduct:
     def spoke(self, text: str, at: float) -> None:
         """Set the agent's last reply, or clear it after a new prompt; ignore an older reply.
 
-        The reply comes from a hook, or from the transcript if the supervisor was not running.
+        The reply comes from a hook or from the transcript.
         """
         if at >= self.words_at:
             self.last_words, self.words_at = text, at

@@ -36,7 +36,7 @@ def happened(event: Event) -> tuple[tuple[str, str | None], ...]:
 def topic(event: Event) -> str | None:
     """Return the notification topic of an event: needs_you, handed_off, failed or done, or None."""
     if isinstance(event, BudgetCrossed | DayBudgetCrossed | ElsewhereCrossed):
-        # No hook event exists for these events; the user asked for them in the settings.
+        # No hook event exists for these events. The user set the budget or watches the session.
         return "needs_you"
     events = dict(happened(event))
     if "error" in events:

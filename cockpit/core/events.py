@@ -88,7 +88,8 @@ class AgentExited:
     """The signal that ended the process. `status` and `signal` are both None if no supervisor saw
     the process end."""
     completed: bool
-    """Whether the job was done when the process ended."""
+    """Whether the job was done when the process ended; also true for a CLI whose transcript cockpit
+    does not read."""
     told: bool
     """Whether an earlier event already reported that the job is done."""
 
@@ -268,7 +269,9 @@ class HandoffPutBack:
 class HandoffUndone:
     kind: ClassVar[EventKind] = "handoff.undone"
     old_session: str
+    """The session that the handoff began."""
     new_session: str
+    """The previous session, which was reopened."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -281,7 +284,7 @@ class WriterFailed:
 class HistoryRebuilt:
     kind: ClassVar[EventKind] = "history.rebuilt"
     left_aside: tuple[str, ...]
-    """Paths of ignored files, which are not handoff documents."""
+    """Paths of the first ignored files, which are not handoff documents."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -161,7 +161,7 @@ def within(facts: Facts, git: GitView, goal: str | None, tokens: int) -> tuple[F
     in_order = tuple(task for task in facts.background if task in background)
     facts = replace(facts, background=in_order)
     facts = budget.keep_lists(facts, SURROUNDINGS)
-    # The file that was read most often is the first, and the last items are kept.
+    # Reversed, because `keep` keeps the last items, and the file that was read most often is first.
     most_read = budget.keep("most_read", MOST_READ, facts.most_read[::-1])
     facts = replace(facts, most_read=most_read[::-1])
     git = budget.keep_lists(replace(git, commits=known[::-1]), GIT_FILES)

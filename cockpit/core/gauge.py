@@ -48,7 +48,7 @@ class Gauge:
         return changed
 
     def report_window(self, tokens: int) -> None:
-        """Set the window that the CLI's status line reports."""
+        """Set the window that the CLI reports, in its status line or in the transcript."""
         self._reported = tokens
 
     def derive_window(self, window: Window) -> None:

@@ -168,7 +168,7 @@ class CommitCollector:
         if removed:
             self._left.append((kept[-1] if kept else "", removed))
         for made in removed:
-            # git may still have this commit, if the reset removed commits that are unknown here.
+            # The branch may still have this commit, if the reset removed commits unknown here.
             remember(self._quiet, made.subject, None, COMMITS_KEPT)
 
     def _listed(self, command: str, event: ToolFinished) -> None:
