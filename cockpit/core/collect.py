@@ -224,7 +224,7 @@ class Collector:
 
     def _note_prompt(self, text: str) -> None:
         if text:
-            self._away_summary = None  # the summary is about the time before this prompt
+            self._away_summary = None  # written before this prompt, so it lacks the later work
             self._constraints.said(text, self._prompts.turn)
 
     def _replied(self, event: AssistantReplied) -> None:

@@ -17,7 +17,7 @@ _BETWEEN = "/"
 
 
 def far_name(host: str, name: str) -> str:
-    """Return the full name of an agent or handoff on another host."""
+    """Return the full name of an agent, handoff or worktree on another host."""
     return f"{host}{_BETWEEN}{name}"
 
 
