@@ -47,12 +47,12 @@ class Dependencies:
     own_runtimes: Definitions = field(default_factory=Definitions)
     """Definitions of the user's own runtimes; `runtimes` creates the runtimes."""
     slow: SlowCalls = field(default_factory=BoundedCalls)
-    """Calls with a time limit, for paths that an agent can choose: a file system may hang."""
+    """Calls with a time limit, for files on a file system that may hang."""
 
     live_sessions: LiveSessions = field(default_factory=NoLiveSessions)
     """Sessions that processes of this user have open, from files that the CLIs write."""
 
     @property
     def prompts(self) -> KeptPrompts:
-        """First prompts that no CLI has read yet."""
+        """The files with first prompts that no CLI has read yet."""
         return KeptPrompts(self.places.prompts)

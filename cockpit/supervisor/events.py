@@ -58,7 +58,7 @@ class Listener:
 
 
 class EventLog:
-    """Records all events."""
+    """Stores events, and sends them to listeners."""
 
     def __init__(self, store: Store, clock: Clock) -> None:
         self._store = store
@@ -70,7 +70,8 @@ class EventLog:
     def record(self, event: events.Event, text: str, agent: str | None = None) -> Event:
         """Store an event, then send it to listeners. Makes the text safe to print.
 
-        Does not raise on a disk error: the event is then only in the log file.
+        Does not raise on a disk error: the event is then only in the log file and in the result,
+        which has the id 0.
         """
         at, text = self._clock.now().timestamp(), safe_line(text, 500)
         kind, data = event.kind, to_data(event)

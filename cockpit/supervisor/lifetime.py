@@ -6,10 +6,11 @@ import asyncio
 
 
 class Lifetime:
-    """The shutdown state of one supervisor, set by `cockpit down` and by signals."""
+    """The shutdown state of one supervisor."""
 
     def __init__(self) -> None:
         self.ending = False
-        """True once shutdown is requested; no agent is started after that."""
+        """Whether `cockpit down` is in progress: no agent is started meanwhile. False again if it
+        fails; signals do not set it."""
         self.ended = asyncio.Event()
-        """Set this event to end the process."""
+        """Set by `cockpit down` and by signals, to end the process."""

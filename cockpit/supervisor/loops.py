@@ -44,7 +44,7 @@ class Loops:
                     wait = FIRST_WAIT
                 _log.exception("%s failed; restarting in %.0f s", name, wait)
                 self._failed[name] = safe_line(
-                    f"{name} failed ({bug!r}) and was started again; see the log", 200
+                    f"{name} failed ({bug!r}); cockpit restarts it automatically; see the log", 200
                 )
             finally:
                 settled.cancel()

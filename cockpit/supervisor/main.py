@@ -68,7 +68,7 @@ def run(
     """Run the supervisor until it is stopped. Return the exit code.
 
     Raises `NotNow` if another supervisor has the lock of the state folder. Raises `BadConfig`
-    before anything is changed. `named`: the user named the file `config`; otherwise cockpit found
+    before any agent is changed. `named`: the user named the file `config`; otherwise cockpit found
     it. `again`: the user named the file for an earlier supervisor. Without `named`, or with
     `again`, only the trusted part of the file is used. `world` builds different dependencies, to
     inject faults in tests.
@@ -143,7 +143,7 @@ def _holder(path: Path) -> str:
 
 
 def dependencies(places: Places) -> Dependencies:
-    """Return the real dependencies, with the database open."""
+    """Open the database, delete leftover git folders, and return the real dependencies."""
     clock = SystemClock()
     parts = assembled(places, clock)
     parts.store.open()

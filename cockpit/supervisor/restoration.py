@@ -51,7 +51,8 @@ class Restoration:
     async def restore(self) -> None:
         """Find each agent's process, read its transcript, and continue its handoff.
 
-        The configuration must have been read. Raises `PanesSilent` if tmux does not answer.
+        The configuration must have been read. Raises `PanesSilent` if tmux does not answer, and
+        the errors of the disk.
         """
         panes = {str(key): pane for key, pane in (await self._panes()).items()}
         unknown = adopt_unknown(self.dependencies, self.fleet, panes.values())
@@ -81,7 +82,10 @@ class Restoration:
         self.damaged_rows.report()
 
     async def _panes(self) -> dict[PaneId, Pane]:
-        """Return every pane of tmux. Retries if tmux does not answer, then raises `PanesSilent`."""
+        """Return every pane of tmux.
+
+        After `ASKS` failed attempts, raises the last error: `PanesSilent`, `Hindered` or `OSError`.
+        """
         panes = self.dependencies.panes
         for _ in range(ASKS - 1):
             with contextlib.suppress(PanesSilent, Hindered, OSError):
@@ -123,7 +127,7 @@ class Restoration:
 def _isolated(agent: Agent) -> Iterator[None]:
     """Show an error of one agent on the screen and in the log, and restore the other agents.
 
-    Errors of the disk or of tmux are raised: they affect all agents.
+    A `CockpitError` or `OSError` is raised: errors of the disk or of tmux affect all agents.
     """
     try:
         yield

@@ -92,13 +92,13 @@ SAVE_READINGS = 30.0
 _log = logging.getLogger(__name__)
 
 QUIET_BEFORE_COMPACTION = 0.3
-"""Seconds without a change of the transcript before the facts are saved. The CLI waits."""
+"""Seconds without a change of the transcript before the facts are saved. The CLI waits for that."""
 LONGEST_READ = 1.5
 """Maximum seconds for reading the transcript before a compaction."""
 
 
 class Supervisor:
-    """The supervisor of one state folder. Ends agents only on request."""
+    """The supervisor of one state folder. Agents keep running after `close`."""
 
     def __init__(self, dependencies: Dependencies, spool: Spool) -> None:
         self.dependencies = dependencies
@@ -198,7 +198,7 @@ class Supervisor:
         )
 
     def _build_sessions(self) -> None:
-        """Build the components that start, end and undo sessions for the user."""
+        """Build the components that start, adopt, reopen and end sessions, and undo handoffs."""
         parts, fleet, sessions = self.dependencies, self.fleet, self.sessions
         changed = self.publisher.changed
         self.worktrees = AgentWorktrees(parts, fleet, self.locks, changed, self.publisher.state_of)
@@ -229,7 +229,7 @@ class Supervisor:
         self.repair = Repair(parts, fleet, sessions, self.undo)
 
     def _build_outbound(self) -> None:
-        """Build hooks and notifications, which react to events."""
+        """Build the components that react to events, such as hooks and notifications."""
         parts, find = self.dependencies, self.fleet.find
         self.outbox = Outbox(parts, find, self._notice_urls, self.spawn)
         self.hooks = Hooks(parts, find, self.publisher.changed, self.spawn, self.outbox.post)
@@ -253,7 +253,11 @@ class Supervisor:
         return wanted.urls if wanted is not None else ()
 
     def _dispatch(self, record: EventRecord) -> None:
-        """Pass an event to hooks and notifications; an error there must not lose the event."""
+        """Pass an event to the components that react to events.
+
+        Logs their errors, so that the event is stored. Raises `Hindered` on a disk error: then the
+        event is not stored.
+        """
         find = self.fleet.find
         try:
             self.hooks.handle(record)
@@ -263,15 +267,15 @@ class Supervisor:
         except Hindered:
             raise
         except Exception:  # noqa: BLE001 - the event must not be lost
-            _log.exception("hooks and notifications failed for %s", record.kind)
+            _log.exception("reacting to the event %s failed", record.kind)
 
-    # Life
+    # Start and shutdown
 
     async def restore(self, config: Path | None, *, named: bool, again: bool = False) -> None:
         """Restore what the previous supervisor left, and read the configuration.
 
         With `again`, the user named the file for the previous supervisor, not for this one. Raises
-        `BadConfig` for an invalid configuration, before anything is changed.
+        `BadConfig` for an invalid configuration, before any agent is changed.
         """
         await self.hooks.sweep()
         self.fleet.remember()
@@ -323,7 +327,7 @@ class Supervisor:
             _log.error("a task of the supervisor failed", exc_info=bug)
 
     async def close(self) -> None:
-        """Stop all tasks. Agents keep running."""
+        """Stop all tasks, and save the counts and the rows. Agents keep running."""
         for task in tuple(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -352,7 +356,7 @@ class Supervisor:
         await self.compactions.save_facts(agent)
 
     def _compacted(self, agent: Agent) -> None:
-        """Record a compaction, and allow the events of all bands again."""
+        """Record a compaction, and allow the events and questions of all bands again."""
         self.compactions.record_compaction(agent)
         self.triggers.rearm(agent)
 
@@ -366,7 +370,7 @@ class Supervisor:
         self.spawn(self._process_ends.handle(agent, process, agent.record.run))
 
     async def _check_timed(self) -> None:
-        """Check conditions that depend on time: cooldowns, limits, and free disk space."""
+        """Check whether elapsed time makes a handoff due, and save stops that are not saved yet."""
         while True:
             await asyncio.sleep(DUE_LOOK)
             self.stopper.write_late()
@@ -422,7 +426,11 @@ class Supervisor:
         loaded = self.fleet.loaded
         return [
             HeldSetting(
-                file=str(one.file), line=one.line, key=one.key, reason=one.reason, agent=one.agent
+                file=str(setting.file),
+                line=setting.line,
+                key=setting.key,
+                reason=setting.reason,
+                agent=setting.agent,
             )
-            for one in (loaded.held if loaded else ())
+            for setting in (loaded.held if loaded else ())
         ]

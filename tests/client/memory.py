@@ -258,7 +258,7 @@ class MemoryClient:
         if (found := self._agents.get(name)) is not None:
             return found
         close = difflib.get_close_matches(name, list(self._agents), n=1)
-        hint = f"Did you mean {close[0]}?" if close else "List them: cockpit status"
+        hint = f"Did you mean {close[0]}?" if close else "List the agents: cockpit status"
         raise NoSuchAgent(f"There is no agent {name!a}", "", hint)
 
     def _check_name(self, verb: Verb) -> None:

@@ -55,7 +55,7 @@ from tests.client.stages import HISTORY, SLEEPER, InMemory, OverHttp, Stage, set
 from tests.supervisor.conftest import Cockpit
 
 PATIENCE = 120.0
-LIST = "List them: cockpit status"
+LIST = "List the agents: cockpit status"
 
 
 @pytest.fixture(

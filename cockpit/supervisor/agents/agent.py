@@ -72,9 +72,9 @@ class Exit:
     last_lines: str = ""
     """The last lines of the agent's pane."""
     lost: LostPane | None = None
-    """Why `last_lines` is empty; None if it is not empty, or if tmux does not answer."""
+    """Why the pane's last output is missing; None if it is not, or if the reason is unknown."""
     recorded: str | None = None
-    """The description of the end that an earlier supervisor stored."""
+    """The description of the end that an earlier supervisor stored; None without one."""
     pending: bool = False
     """Whether cockpit is still finding out how the process ended. Clients act on the exit status,
     so the row shows the end only when the status is known."""
@@ -112,6 +112,7 @@ class LastRequest:
     question: str | None = None
     """The id of the handoff, or the identity of the dialog, to which the request belonged."""
     handoff: str | None = None
+    """The id of the handoff that the request answered, or that was then in progress; else None."""
 
 
 @dataclass(slots=True)
@@ -245,7 +246,7 @@ class Agent:
     def compaction_formula(self) -> int | None:
         """Token count at which the CLI compacts, from the transcript or else the CLI's formula.
 
-        None if the CLI never compacts, or if the window is unknown.
+        None if the CLI never compacts, or if neither source is known.
         """
         if not self.has_readings:
             return None
@@ -257,7 +258,10 @@ class Agent:
 
     @property
     def compaction_point(self) -> tuple[int | None, PointSource | None]:
-        """Token count at which the CLI compacts automatically, and the source of that number."""
+        """Token count at which the CLI compacts automatically, and the source of that number.
+
+        Both are None if the count is unknown or the CLI never compacts.
+        """
         window = self.session_state.gauge.window.tokens
         if not self.has_readings or not window:
             return None, None
@@ -266,7 +270,7 @@ class Agent:
 
     @property
     def compacts_at(self) -> int | None:
-        """Token count at which the CLI compacts automatically; None if unknown or switched off."""
+        """Token count at which the CLI compacts automatically; None if unknown or never."""
         return self.compaction_point[0]
 
     @property
@@ -293,7 +297,10 @@ class Agent:
 
     @property
     def band(self) -> Band:
-        """The context's current band. Without a token count, the number of tool calls decides."""
+        """The context's current band; `UNKNOWN` until the transcript's existing lines are read.
+
+        Without a token count, the number of tool calls decides.
+        """
         tokens = self.session_state.gauge.tokens
         if self.catching_up:
             return Band.UNKNOWN
@@ -320,7 +327,7 @@ class Agent:
 
     @property
     def cost_usd(self) -> float | None:
-        """Known cost in US dollars of the session and of its copies that wrote documents."""
+        """Cost in US dollars of the session and its document-writing copies; None if unknown."""
         own, copies = self.own_cost_usd, self.copy_costs.get(self.record.session or "", 0.0)
         return own if not copies else round((own or 0.0) + copies, 6)
 

@@ -31,7 +31,7 @@ Left = tuple[Place, Document]
 async def documents_before(dependencies: Dependencies, session: SessionRecord) -> list[Left]:
     """Return the documents of the sessions before this one, oldest first, without unreadable ones.
 
-    Raises `Hindered` if the file system does not answer.
+    Returns at most the newest `MOST`. Raises `Hindered` if the file system does not answer.
     """
     earlier: list[Left] = []
     current: SessionRecord | None = session
@@ -52,8 +52,11 @@ def _handoff_before(
     """Return the handoff whose document started the session; None if unknown."""
     store = dependencies.store
     own = store.handoffs_of(session.job, session.previous) if session.previous else []
-    named = [each for each in own if each.new_session == session.id] or store.handoffs_named(path)
-    return next((each for each in reversed(named) if each.old_session != session.id), None)
+    followed = [handoff for handoff in own if handoff.new_session == session.id]
+    handoffs = followed or store.handoffs_named(path)
+    return next(
+        (handoff for handoff in reversed(handoffs) if handoff.old_session != session.id), None
+    )
 
 
 async def _text(

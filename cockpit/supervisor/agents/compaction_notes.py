@@ -1,4 +1,7 @@
-"""Facts about a session's compactions. Written by `observe/compaction.py` and `agents/`."""
+"""Facts about a session's compactions.
+
+Written by `observe/compaction.py`, `compaction_points.py` and `session_state.py`.
+"""
 
 from __future__ import annotations
 
@@ -29,8 +32,9 @@ class CompactionNotes:
     last_trigger: str = "auto"
     """The trigger of the last compaction: `auto`, or `manual` by the user; empty if unknown."""
     held: bool = False
-    """Whether the session's next compaction must wait until its facts are saved."""
+    """Whether the session's next compaction waits until the session's facts are saved."""
     kept_before: str | None = None
     """Path of the file with the facts that were saved before the last compaction."""
     too_late: str | None = None
-    """How far above the act threshold the CLI compacted, as text; None if it did not."""
+    """How far above the act threshold a compaction came that was too late for a handoff, as text;
+    None if there was none."""

@@ -55,7 +55,10 @@ def new_pass(known: SeenPoint, tokens: int) -> bool:
 
 
 def key_of(agent: Agent) -> str | None:
-    """Return the key under which observations are stored; None if model or window is unknown."""
+    """Return the key under which observations are stored.
+
+    None if the model or the window is unknown, or if the runtime has no token counts.
+    """
     session_state, window = agent.session_state, agent.session_state.gauge.window.tokens
     if not session_state.model or not window or not agent.has_readings:
         return None

@@ -7,7 +7,10 @@ from cockpit.config.schema import AgentSettings
 
 
 def continuation_settings(settings: AgentSettings) -> str:
-    """Return the mode, thresholds, writers and limits; no secrets: no prompt or environment."""
+    """Return the mode, thresholds, writers and limits as one line.
+
+    Leaves out the prompt and the environment, which may contain secrets.
+    """
     handoff, context, limits, loop = (
         settings.handoff,
         settings.context,

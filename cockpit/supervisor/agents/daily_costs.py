@@ -1,7 +1,7 @@
 """Count the cost of all agents on each local day, and report when it reaches the daily budget.
 
 The store records how much of each session's cost was counted. Only the rest is added, to the day on
-which cockpit saw the cost. So no dollar is counted twice after a restart, at midnight, if the clock
+which cockpit saw the cost. So no cost is counted twice after a restart, at midnight, if the clock
 goes back, or if a session's cost falls.
 """
 
@@ -75,7 +75,7 @@ class DailyCosts:
         return DaySpent(spent_today_usd=spent, budget_today_usd=budget)
 
     def count(self, agent: Agent) -> None:
-        """Add the part of the session's cost that is not counted yet to today. Idempotent."""
+        """Add to today the part of the session's cost that is not counted yet. Idempotent."""
         session, cost = agent.session, agent.cost_usd
         if session is None or cost is None:
             return
@@ -102,8 +102,8 @@ class DailyCosts:
             if store.latch(SessionId(""), f"budget.{day}.{budget:g}", now):
                 self._dependencies.event_log.record(
                     DayBudgetCrossed(day=day, cost_usd=cost, budget_usd=budget),
-                    f"All agents together have cost ${cost:.2f} today, of the day's budget of "
-                    f"${budget:.2f}; the agents keep running",
+                    f"All agents together cost ${cost:.2f} today; the daily budget is "
+                    f"${budget:.2f}. The agents keep running",
                 )
 
     def _day(self) -> str:

@@ -23,7 +23,7 @@ class DamagedRows:
         self._reported = 0
 
     def report(self) -> None:
-        """Report newly found damaged rows as events, and on the row of the affected agent."""
+        """Report newly found damaged rows as events, and on the screen for the affected agent."""
         store = self._dependencies.store
         for damaged in store.rows_put_aside[self._reported :]:
             self._reported += 1

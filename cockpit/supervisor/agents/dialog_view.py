@@ -36,7 +36,7 @@ async def look(agent: Agent, panes: Panes) -> OpenDialog | str:
 
 
 def open_question(agent: Agent) -> tuple[DialogOpened, float]:
-    """Return the hook's report of the open dialog, and its time.
+    """Return the hook's report of the open dialog, and when it came, in seconds of `Clock.steady`.
 
     Raises `NotNow` if no dialog is open.
     """

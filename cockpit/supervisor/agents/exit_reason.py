@@ -93,7 +93,10 @@ async def lost_panes(
 
 
 async def _server_has_ended(dependencies: Dependencies) -> bool:
-    """Return whether the tmux server has exited. Waits about a second; False if unknown."""
+    """Return whether the tmux server has exited.
+
+    If tmux does not answer, retries for about a second, and then returns False.
+    """
     clock = dependencies.clock
     until = clock.monotonic() + SERVER_ENDS
     asked = 0
@@ -110,7 +113,10 @@ async def _server_has_ended(dependencies: Dependencies) -> bool:
 
 
 def last_lines(lines: tuple[str, ...]) -> str:
-    """Return the last lines of a screen as one line, without empty lines and those in `OURS`."""
+    """Return the last `LINES_SHOWN` lines of a screen as one line.
+
+    Leaves out empty lines, and lines that begin with a prefix in `OURS`.
+    """
     filled = [line for raw in lines if (line := safe_line(raw, 160).strip())]
     own = [line for line in filled if not line.startswith(OURS)]
     return " / ".join(own[-LINES_SHOWN:])

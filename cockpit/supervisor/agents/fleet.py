@@ -78,7 +78,7 @@ class Fleet:
         if (agent := self._agents.get(AgentName(name))) is not None:
             return agent
         close = difflib.get_close_matches(name, list(self._agents), n=1)
-        hint = f"Did you mean {close[0]}?" if close else "List them: cockpit status"
+        hint = f"Did you mean {close[0]}?" if close else "List the agents: cockpit status"
         raise NoSuchAgent(f"There is no agent {name!a}", "", hint)
 
     def find(self, name: str) -> Agent | None:
@@ -214,14 +214,14 @@ class Fleet:
         raise NotNow(
             f"Another file already has an agent {name}",
             f"Both {owner} and {file} define it.",
-            "Rename one of the two.",
+            "Rename one of the two agents.",
         )
 
     def take_up(self, settings: AgentSettings, file: Path | None) -> Agent:
         """Create the agent with these settings, or update it.
 
-        If the agent is running, being started or being changed by a task, only the thresholds
-        change now; other settings apply from the agent's next start.
+        If the agent is running, being started, handed off or changed by a task, only the context
+        settings change now; other settings apply from the agent's next start.
         """
         name = agent_name(settings.name)
         agent = self.find(name)
@@ -290,7 +290,8 @@ class Fleet:
     def forget(self, agent: Agent) -> None:
         """Remove an agent that has no session, and its job.
 
-        Does not raise on a disk error: `remember` removes the rest of the agent's data.
+        Does not raise on a disk error. The agent's record is then removed by the next `remember`,
+        unless the agent has a configuration file or a job.
         """
         self._agents.pop(agent.name, None)
         with suppress(Hindered, OSError):
@@ -314,7 +315,7 @@ class Fleet:
         agent.job = replace(agent.job, agent=name) if agent.job else None
         agent.session = replace(agent.session, agent=name) if agent.session else None
         agent.chain = [replace(session, agent=name) for session in agent.chain]
-        self._agents = {one.name: one for one in self}
+        self._agents = {agent.name: agent for agent in self}
         self._forget_files(old)
         agent.change(settings=self._plain(agent.settings))
         with suppress(

@@ -31,7 +31,7 @@ class HandoffProgress:
     blocked: Blocked | None = None
     """Why the handoff is blocked, and the next retry; None if it is not blocked."""
     waits: str | None = None
-    """Why an automatic handoff that is due is not started."""
+    """Why an automatic handoff that is due is not started; else None."""
     deciding: bool = False
     """Whether hooks at the act threshold are running. No handoff begins until they finish."""
     given: str | None = None
@@ -44,7 +44,7 @@ class HandoffProgress:
     """The last handoff, if the old session was reopened because the new session failed; None after
     the user's next prompt."""
     arrival: HandoffRecord | None = None
-    """The confirmed handoff that began the current session, with the check of its first turns."""
+    """The confirmed handoff that began the current session, with the check of the first turns."""
     loop_over: str | None = None
     """A message that the agent's loop has no iterations left, with the next step."""
 

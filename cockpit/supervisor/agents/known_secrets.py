@@ -15,7 +15,7 @@ from cockpit.supervisor.agents.agent import Agent
 
 
 def redactor_of(environment: Mapping[str, str], agent: Agent) -> Redactor:
-    """Return a redactor for secrets in cockpit's environment and in the agent's settings."""
+    """Return a redactor for secrets in the environment, the settings and notification URLs."""
     return Redactor(
         [
             *secret_values({**environment, **agent.settings.env}),

@@ -95,7 +95,7 @@ class Leases:
             owner = held.agent or "an ended session"
             return NotNow(
                 f"Processes left by {owner} are still running in {place}",
-                f"They hold the worktree's lock, but lack the agent's marker: {pids}{whose}.",
+                f"They hold the worktree's lock, and cockpit cannot end them: {pids}{whose}.",
                 f"Inspect them, end them, and try again: ps {pids}; kill -KILL {pids}",
             )
         stop = f"cockpit stop {held.agent}" if held.agent else "end that process"

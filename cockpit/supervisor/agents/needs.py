@@ -147,7 +147,7 @@ def _question(agent: Agent, monotonic: float) -> Needs | None:
 
 
 def _hand_off(agent: Agent) -> Needs:
-    """Return the question, and for an agent in mode auto the reason why the user is asked.
+    """Return the question whether to hand off, with the reason why the user is asked, if stored.
 
     The question names the CLI of the new session, if that CLI differs from the current one.
     """

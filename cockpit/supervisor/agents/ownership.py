@@ -21,7 +21,10 @@ from cockpit.supervisor.dependencies import Dependencies
 async def checked_document(
     dependencies: Dependencies, agent: Agent, path: str | None, *, by_agent: bool
 ) -> str | None:
-    """Check a document from a request; return its path. Raises `BadUsage`, `NoAnswer`."""
+    """Check a document from a request. Return `path` unchanged; None without a document.
+
+    Raises `BadUsage`, and `NoAnswer`.
+    """
     if path is None:
         return None
     read = given_document(agent, Path(path), by_agent=by_agent)

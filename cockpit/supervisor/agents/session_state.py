@@ -95,7 +95,7 @@ class SessionState:
     _turn_text: str = ""
     """The newest text in the transcript's last turn; empty if the turn called a tool since."""
     _reads: dict[str, set[str]] = field(default_factory=dict)
-    """Paths and commands of tool calls, by the call's id, without calls that failed."""
+    """Paths and commands of tool calls, by the call's id; see `read_paths`."""
     prompt_files_named: set[str] = field(default_factory=set)
     """Prompt files that the transcript mentions, and that the CLI is not known to have read."""
     prompt_files_taken: set[str] = field(default_factory=set)
@@ -103,8 +103,9 @@ class SessionState:
     refusals: int = 0
     """Number of tool calls that the user refused, by the transcript."""
     received: list[str] = field(default_factory=list)
-    """Injected contexts and prompts, newest last: they prove that a request arrived."""
+    """The newest 40 injected contexts and prompts, in order: they prove that a request arrived."""
     user_prompts: list[tuple[float, str]] = field(default_factory=list)
+    """Time and text of the user's newest 40 prompts, in order."""
     last_activity: float | None = None
     quiet_since_start: bool = True
     """Whether a trust or login dialog may still be open. Excluded by a second hook report, by a
@@ -252,7 +253,7 @@ class SessionState:
             case Compacted(pre_tokens=before):
                 self.gauge.compacted(when, before)
             case ApiFailed(status=status, error=error, resets_at=resets) if self.catching_up:
-                # Hooks report later failures; this one was written before the restart.
+                # Hooks report later failures; this line existed when the transcript was opened.
                 kind = _BROKEN_BY.get(status or 0, "unknown")
                 self.conduct.broken = TurnBroken(kind, error, resets)
             case TurnFailed(error=failure):
@@ -299,8 +300,8 @@ class SessionState:
     def read_paths(self) -> set[str]:
         """Paths and commands of tool calls: they prove that a new session read its document.
 
-        A call without a result in the transcript counts. A call that failed, was refused or printed
-        nothing does not count.
+        A call without a result in the transcript counts. A call that failed, was refused, was
+        interrupted or printed nothing does not count.
         """
         return set().union(*self._reads.values())
 

@@ -1,6 +1,7 @@
 """Decide which state an agent is shown in. Pure.
 
-If several states apply, the agent has the first of needs_you, handing_off, starting, working, idle.
+If several states apply, the agent has the first of needs_you, handing_off, starting, working, done,
+idle.
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from cockpit.supervisor.dependencies import Dependencies
 PASTE_SETTLES = 0.3
 """Seconds between a paste and its Enter. A CLI treats an Enter within a paste as text."""
 PASTE_SHOWN = 10.0
-"""Maximum seconds until a busy CLI shows a paste. If a CLI reads Enter together with the paste, the
-CLI treats Enter as text, however much later the key was pressed."""
+"""Maximum seconds to wait until a busy CLI shows a paste. If a CLI reads Enter together with the
+paste, the CLI treats Enter as text, however much later the key was pressed."""
 PASTE_LOOK = 0.1
 """Seconds between two checks whether the paste is displayed."""
 ENTER_SETTLES = 0.7
@@ -42,7 +42,7 @@ async def refuse_first_dialog(dependencies: Dependencies, agent: Agent, pane: Pa
 
 
 async def paste(dependencies: Dependencies, agent: Agent, pane: PaneId, text: str) -> None:
-    """Paste the text, and wait until Enter can be pressed."""
+    """Paste the text, and wait until Enter submits it; at most about `PASTE_SHOWN` seconds."""
     panes, clock = dependencies.panes, dependencies.clock
     await panes.paste(pane, text)
     if agent.runtime.capabilities.may_lose_enter:

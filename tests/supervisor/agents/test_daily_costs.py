@@ -216,8 +216,7 @@ def test_a_reached_budget_is_told_once_even_after_a_restart(day: Day) -> None:
     day.reports(2.3)
     day.sessions.daily_costs.check()
     assert day.crossed() == [
-        "All agents together have cost $2.10 today, of the day's budget of $2.00; the "
-        "agents keep running"
+        "All agents together cost $2.10 today; the daily budget is $2.00. The agents keep running"
     ]
 
 

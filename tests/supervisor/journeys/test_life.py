@@ -697,7 +697,7 @@ async def test_a_budget_of_the_day_is_told_once_over_restarts_and_in_the_status(
         await cockpit.start()
         crossed = await cockpit.event("budget.day_crossed")
         assert crossed.agent is None
-        assert "of the day's budget of $0.00; the agents keep running" in crossed.text
+        assert "the daily budget is $0.00. The agents keep running" in crossed.text
         notices = OutgoingTable(supervisor.dependencies.store).all_of("notice")
         assert crossed.text in [notice.payload["text"] for notice in notices]
         done = await cockpit.until(lambda row: row.state == "done")
