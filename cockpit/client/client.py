@@ -58,8 +58,8 @@ class Client(Protocol):
     ) -> list[HistoryChain]:
         """Return the chains of `cockpit history --json`.
 
-        With `search`, only sessions whose document contains all words of `search`; the `found` of a
-        handoff is then the matching line of the handoff's document.
+        With `search`, only sessions whose document contains all words of `search`, at most the 200
+        newest documents; the `found` of a handoff is then the best matching line of its document.
         """
 
     async def history_page(
@@ -68,7 +68,7 @@ class Client(Protocol):
         """Return a page of the newest `limit` handoffs, or of those older than `before`.
 
         The handoffs are those of the agent `name`, or of all agents. `before` is the `next` of the
-        previous page; any other value raises `BadUsage`. With several supervisors, each returns
+        previous page; an unknown value raises `BadUsage`. With several supervisors, each returns
         `limit` handoffs.
         """
 
@@ -92,7 +92,7 @@ class Client(Protocol):
         """Return the sessions that no cockpit started; None if `[elsewhere] show` is off."""
 
     async def diff(self, name: str, *, of_job: bool = False) -> WorktreeDiff:
-        """Return the worktree's diff against the last commit, or against the start of the job."""
+        """Return the diff of the agent's directory since HEAD; `of_job`: since the job began."""
 
 
 class Supervisor(Client, Protocol):

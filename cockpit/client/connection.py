@@ -77,7 +77,8 @@ class SocketConnection:
 def connect_to(address: Path | Address, patience: float) -> Connection:
     """Connect to a socket path, or to another machine; `patience` limits each wait, in seconds.
 
-    Raises `NoSupervisor` when nothing listens on the socket.
+    Raises `NoSupervisor` when nothing listens on the socket or the connection takes too long, and
+    the errors of `Address.dial`.
     """
     if not isinstance(address, Path):
         connection = address.dial()

@@ -39,7 +39,10 @@ class Allowance(Protocol):
         """Check the size of a whole response, in bytes."""
 
     def check_line(self, size: int, seconds: float, silence: float | None) -> None:
-        """Check the size of an unfinished line in bytes, and the seconds since the line began."""
+        """Check the size of an unfinished line in bytes, and the seconds since the line began.
+
+        `silence` is the allowed seconds without data; None: no limit.
+        """
 
 
 class Exchange:

@@ -70,7 +70,8 @@ class HttpClient:
     """A client of one supervisor. All errors are `CockpitError`s."""
 
     def __init__(self, address: Path | Address, host: str | None = None, beat: int = 0) -> None:
-        """`host` is the user's name for another machine, whose supervisor calls itself `local`.
+        """`host` is the user's name for another machine. It replaces `local`, the name with which
+        that machine's status describes itself.
 
         With a `beat`, in seconds, the supervisor sends a keepalive message when it has nothing else
         to send. After `MISSED_BEATS` missing messages the connection counts as lost, because a
@@ -232,7 +233,7 @@ class HttpClient:
         return self._checked(parsed(Course.model_validate_json, body))
 
     async def diff(self, name: str, *, of_job: bool = False) -> WorktreeDiff:
-        """Return the worktree's diff against the last commit, or against the start of the job."""
+        """Return the diff of the agent's directory since HEAD; `of_job`: since the job began."""
         target = f"/v1/diff/{in_path(name)}" + ("?since=job" if of_job else "")
         body = await self._fetch("GET", target, b"", TRANSCRIPT_SECONDS)
         return self._numbers_checked(parsed(WorktreeDiff.model_validate_json, body))

@@ -42,7 +42,10 @@ class JoinedClient:
 
     @property
     def without(self) -> Mapping[str, CockpitError]:
-        """The error of the last history request, by host; hosts that answered are left out."""
+        """The error of the last history request to each host that did not answer, by host.
+
+        Only for requests to all hosts.
+        """
         members = self.members
         return {host: error for host, error in self._without.items() if host in members}
 

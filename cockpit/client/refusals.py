@@ -68,7 +68,7 @@ def unreachable(socket: Path | str, pid: int) -> Unreachable:
 
 
 def silent(socket: Path | str, seconds: float) -> NoSupervisor:
-    """Return the error when the supervisor accepts a connection but does not respond in time."""
+    """Return the error when the supervisor does not accept a connection or respond in time."""
     return NoSupervisor(
         "The supervisor does not answer",
         f"No data from {socket} in {seconds:g} s.",

@@ -48,7 +48,7 @@ class Relay:
                     head = await exchange.head()
             except TimeoutError:
                 raise exchange.silent(patience) from None
-            found = {name.decode("ascii"): text.decode("latin-1") for name, text in head.headers}
-            yield RelayedAnswer(head.status_code, found, exchange.blocks())
+            received = {name.decode("ascii"): text.decode("latin-1") for name, text in head.headers}
+            yield RelayedAnswer(head.status_code, received, exchange.blocks())
         finally:
             await exchange.close()

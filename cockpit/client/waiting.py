@@ -37,7 +37,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """The state to wait for, and the agent's number of handoffs when the wait began."""
+    """The condition of one `cockpit wait`."""
 
     goal: Goal
     handoffs: int = 0

@@ -190,7 +190,7 @@ class MemoryClient:
     async def document(self, handoff: str) -> str:
         self._must_be_there()
         if handoff not in self._documents:
-            hint = "List them: cockpit history"
+            hint = "List the handoffs: cockpit history"
             raise NoSuchAgent(f"There is no handoff {handoff!r}", "", hint)
         return self._documents[handoff]
 

@@ -480,7 +480,7 @@ async def test_a_document_is_read_by_the_id_of_its_handoff(stage: Stage) -> None
     with pytest.raises(NoSuchAgent) as refused:
         await stage.client.document("h-9")
     assert refused.value.title == "There is no handoff 'h-9'"
-    assert refused.value.hint == "List them: cockpit history"
+    assert refused.value.hint == "List the handoffs: cockpit history"
 
 
 # The history.

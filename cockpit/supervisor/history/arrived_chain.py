@@ -32,7 +32,7 @@ from cockpit.supervisor.sessions.inheritance import Predecessor
 from cockpit.wire.history import HistoryChain, HistoryHandoff, HistorySession
 
 MOST_SESSIONS = 500
-"""Maximum number of sessions of a chain that are stored."""
+"""Maximum number of sessions of a chain that are stored; the newest are stored."""
 STATES = frozenset({"handed_off", "ended", "undone", "failed"})
 """States that are kept for a session of another machine; other states become `ended`."""
 
@@ -98,23 +98,23 @@ class _Arrived:
 
     def check(self, handoff: str) -> HistorySession:
         """Return the session that the handoff ends. Raises `BadUsage`; see `store_chain`."""
-        idents = [one.id for session in self._sessions for one in session.handoffs]
-        if not all(_ID.fullmatch(one) for one in (self._chain.job, *idents)):
+        entries = [entry for session in self._sessions for entry in session.handoffs]
+        idents = [self._chain.job, *(entry.id for entry in entries)]
+        if not all(_ID.fullmatch(ident) for ident in idents):
             raise _refused("An id is not valid.")
-        written = [one.created for session in self._sessions for one in session.handoffs]
-        if not all(seconds(moment) for moment in written):
+        if not all(seconds(entry.created) for entry in entries):
             raise _refused("The time of a handoff is not valid.")
-        if not all(SESSION_PATTERN.fullmatch(one.id) for one in self._sessions):
+        if not all(SESSION_PATTERN.fullmatch(session.id) for session in self._sessions):
             raise _refused("The id of a session is not valid.")
         held = self._store.job(JobId(self._chain.job))
         owners = {held.agent} if held is not None else set()
         for session in self._sessions:
             known = self._store.session(session.id)
             owners |= {known.agent} if known is not None else set()
-            for one in session.handoffs:
-                stored = self._store.handoff(one.id)
+            for entry in session.handoffs:
+                stored = self._store.handoff(entry.id)
                 if stored is not None and stored.old_session != session.id:
-                    raise _refused(f"The handoff {one.id} ended another session.")
+                    raise _refused(f"The handoff {entry.id} ended another session.")
         if others := owners - {self._agent}:
             named = sorted(others)[0]
             raise _refused(
@@ -122,12 +122,12 @@ class _Arrived:
                 f"Use the name that the job has here: cockpit move NAME --to HOST --name {named}",
             )
         for session in self._sessions:
-            if any(one.id == handoff for one in session.handoffs):
+            if any(entry.id == handoff for entry in session.handoffs):
                 return session
         raise _refused("The history does not contain the handoff that moved the job.")
 
     def read_copies(self) -> dict[str, tuple[Path, str]]:
-        """Return the copies of the chain's documents, with their SHA-256. Blocks."""
+        """Return the path and SHA-256 of each document's copy, by the handoff's id. Blocks."""
         copies = {}
         for session in self._sessions:
             for handoff in session.handoffs:
@@ -156,7 +156,7 @@ class _Arrived:
                         )
                 if session.state not in LED_NOWHERE:
                     previous = record
-                    last = next((one.id for one in reversed(session.handoffs)), "")
+                    last = session.handoffs[-1].id if session.handoffs else ""
                     document = str(copies[last][0]) if last in copies else None
         return Predecessor(held, SessionId(old.id))
 
@@ -218,9 +218,9 @@ class _Arrived:
 def _follower(created: float, later: Iterable[HistorySession]) -> SessionId | None:
     """Return the first session that started after a handoff began, and did not fail."""
     started = (
-        SessionId(one.id)
-        for one in later
-        if one.state != "failed" and (seconds(one.started_at or "") or 0.0) >= created
+        SessionId(session.id)
+        for session in later
+        if session.state != "failed" and (seconds(session.started_at or "") or 0.0) >= created
     )
     return next(started, None)
 

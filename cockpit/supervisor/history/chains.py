@@ -113,9 +113,11 @@ class History:
             await asyncio.sleep(0)
 
     async def search(self, typed: str, name: str | None) -> list[HistoryChain]:
-        """Return the chains of documents that contain all words, each with an excerpt.
+        """Return the chains that have documents with all words.
 
-        Without words, returns all chains. Finds at most the newest 200 documents.
+        Each chain has only the handoffs of these documents, each with an excerpt, and the matching
+        statements of the chain. Finds at most the newest 200 documents. Without words, returns all
+        chains.
         """
         wanted = words(typed)
         jobs = self.jobs_of(name)
@@ -123,15 +125,17 @@ class History:
             return [chain async for chain in self.chains(jobs)]
         await self._index.catch_up()
         hits = self._index.table.find(wanted, name)
-        found = {hit.handoff: excerpt(hit.text.partition("\n")[2], wanted) for hit in hits}
+        excerpts = {hit.handoff: excerpt(hit.text.partition("\n")[2], wanted) for hit in hits}
         store = self._dependencies.store
-        job_ids = {record.job for ident in found if (record := store.handoff(HandoffId(ident)))}
+        job_ids = {record.job for ident in excerpts if (record := store.handoff(HandoffId(ident)))}
         jobs = [job for job in jobs if job.id in job_ids]
-        chains = [held async for chain in self.chains(jobs) if (held := _matching(chain, found))]
-        statements = [await self._memories.matching(JobId(each.job), wanted) for each in chains]
+        all_chains = self.chains(jobs)
+        chains = [match async for chain in all_chains if (match := _matching(chain, excerpts))]
         return [
-            chain.model_copy(update={"statements": found})
-            for chain, found in zip(chains, statements, strict=True)
+            chain.model_copy(
+                update={"statements": await self._memories.matching(JobId(chain.job), wanted)}
+            )
+            for chain in chains
         ]
 
     async def _chain(self, job: JobRecord) -> HistoryChain:
@@ -214,7 +218,7 @@ class History:
 
         `named`: the id, a unique prefix of the id, or the document's path. `only`: see `agent_of`.
         For an agent, links in the worktree are not followed: the agent could have created them.
-        Raises `NoSuchAgent`, `BadUsage`.
+        Raises `NoSuchAgent`, `BadUsage`, and `NoAnswer` if the file system does not answer.
         """
         record = self._named(named, only)
         parts = self._dependencies
@@ -239,12 +243,14 @@ class History:
     def _named(self, named: str, only: str | None) -> HandoffRecord:
         handoffs = self._dependencies.store.handoffs_named(named) if named else []
         if only is not None:
-            handoffs = [one for one in handoffs if one.agent == only] or handoffs[:1]
+            handoffs = [handoff for handoff in handoffs if handoff.agent == only] or handoffs[:1]
         if len(handoffs) == 1:
             return handoffs[0]
         shown = safe_line(named, 200)
         if not handoffs:
-            raise NoSuchAgent(f"There is no handoff {shown!r}", "", "List them: cockpit history")
+            raise NoSuchAgent(
+                f"There is no handoff {shown!r}", "", "List the handoffs: cockpit history"
+            )
         raise BadUsage(
             f"{len(handoffs)} handoffs begin with {shown!r}",
             "\n".join(f"{handoff.id}  {handoff.agent}" for handoff in handoffs[:10]),

@@ -56,7 +56,7 @@ class Source:
 
 @dataclass(slots=True)
 class RebuiltHistory:
-    """The rebuilt records, each list in chronological order."""
+    """The rebuilt records, job by job; those of one job are in chronological order."""
 
     jobs: list[JobRecord] = field(default_factory=list)
     sessions: list[SessionRecord] = field(default_factory=list)
@@ -129,8 +129,12 @@ def _find_followers(
     followers: dict[str, SessionId] = {}
     for matching in (_naming, _newest_before):
         for session in sorted(sessions.values(), key=lambda session: session.number):
-            free = [source for source in sources if source.front.id not in followers]
-            before = matching(session, [one for one in free if one.session != session.id])
+            free = [
+                source
+                for source in sources
+                if source.front.id not in followers and source.session != session.id
+            ]
+            before = matching(session, free)
             if before is not None and session.previous is None:
                 followers[before.front.id] = session.id
                 began = replace(session, previous=before.session, document=before.document)
@@ -152,7 +156,10 @@ def _naming(session: SessionRecord, sources: list[Source]) -> Source | None:
 
 
 def _newest_before(session: SessionRecord, sources: list[Source]) -> Source | None:
-    """Return the newest document that was written before the session began."""
+    """Return the newest document of an earlier session that was written before this one began.
+
+    None for the first session of a job.
+    """
     if session.number == 1:
         return None
     earlier = (

@@ -25,7 +25,10 @@ class Lookups:
         return await self._context_history.of(agent)
 
     async def diff(self, agent: Agent, *, of_job: bool) -> WorktreeDiff:
-        """Return the diff of the agent's directory since HEAD, or since the job began."""
+        """Return the diff of the agent's directory since HEAD.
+
+        With `of_job`, since the job began; if the commit of that time is unknown, since HEAD.
+        """
         base = agent.job.base_commit if agent.job and of_job else None
         diff = await self._dependencies.worktrees.diff(agent.directory, since_commit=base)
         return WorktreeDiff(

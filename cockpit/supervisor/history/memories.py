@@ -14,7 +14,7 @@ from cockpit.supervisor.dependencies import Dependencies
 from cockpit.wire.history import HistoryStatement
 
 LED_NOWHERE = frozenset({"undone", "undoing", "failed"})
-"""States of sessions whose documents are ignored."""
+"""States of sessions that no later session of the job continues."""
 MOST_KEPT = 50
 """Maximum number of cached memories."""
 
@@ -40,15 +40,17 @@ class ChainMemories:
         return known
 
     async def matching(self, job: JobId, wanted: Sequence[str]) -> list[HistoryStatement]:
-        """Return the statements of a job's whole chain that contain all these words."""
+        """Return the statements of a job's chain that contain all words, including revoked ones."""
         chain = self._dependencies.store.chain(job)
-        last = next((each for each in reversed(chain) if each.state not in LED_NOWHERE), None)
+        last = next(
+            (session for session in reversed(chain) if session.state not in LED_NOWHERE), None
+        )
         if last is None:
             return []
         memory = await self.before(last)
         statements = [listed(statement) for statement in memory.standing]
-        statements += [listed(each.statement, str(each.by)) for each in memory.revoked]
-        return [each for each in statements if holds_all(each.text, wanted)]
+        statements += [listed(revoked.statement, str(revoked.by)) for revoked in memory.revoked]
+        return [statement for statement in statements if holds_all(statement.text, wanted)]
 
     async def standing(self, session: SessionRecord | None) -> list[dict[str, Any]]:
         """Return the statements that hold for a session, as JSON data."""

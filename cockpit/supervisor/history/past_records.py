@@ -48,7 +48,7 @@ class PastRecords:
                 feed(event)
 
     def kept_facts(self, record: Path) -> dict[str, Any] | None:
-        """Return the facts that were saved instead of a transcript; None for a transcript.
+        """Return the facts that were saved instead of a transcript; None if `record` has none.
 
         Raises `OSError`, including for a damaged file.
         """

@@ -1,7 +1,7 @@
 """Rebuild the history from cockpit's copies of documents, after the database was lost.
 
-Runs only if no job is stored, in one transaction and before anything else is stored, so that an
-interrupted rebuild is repeated. An event reports unreadable files, which are not changed.
+Runs only while no job is stored, and in one transaction, so that an interrupted rebuild is
+repeated. An event reports unreadable files, which are not changed.
 """
 
 from __future__ import annotations

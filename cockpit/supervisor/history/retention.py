@@ -40,7 +40,8 @@ KEEP_SECONDS = 120.0
 """Time limit for copying one transcript, in seconds."""
 DAY = 86_400.0
 RECENT = 40 * DAY
-"""Seconds after which the CLI has removed a session's transcript."""
+"""Maximum seconds since a session's start for copying its transcript, and since a compaction for
+keeping the facts that were saved before it."""
 
 _log = logging.getLogger(__name__)
 
@@ -81,7 +82,7 @@ class Retention:
         try:
             await work
         except Exception:  # noqa: BLE001 - the other files must be archived
-            _log.warning("a document or transcript could not be archived", exc_info=True)
+            _log.warning("a copy could not be made, archived or removed", exc_info=True)
 
     async def _archive(self, handoff: HandoffRecord) -> None:
         """Archive the copy of a finished job's document, or remove an expired copy."""
@@ -96,7 +97,7 @@ class Retention:
             store.save_handoff(replace(handoff, copy=str(place)))
 
     async def _clear_unreferenced(self) -> None:
-        """Remove expired copies that belong to no handoff: those of `cockpit continue`."""
+        """Remove expired copies and drafts of no handoff, such as those of `cockpit continue`."""
         named = {handoff.id for handoff in self._dependencies.store.handoffs_with_copy()}
         named |= {handoff.id for handoff in self._dependencies.store.open_handoffs()}
         days = self._default_days()
@@ -130,7 +131,10 @@ class Retention:
             self._kept.keep_facts(session.id, transcript, redactor.redact(facts).text)
 
     def _is_expired(self, job: JobId, open_jobs: set[JobId]) -> bool:
-        """Return whether the last activity of a job is longer ago than the retention time."""
+        """Return whether the last activity of a job is longer ago than the retention time.
+
+        False for a job in `open_jobs`, and if the retention time is 0 (no limit).
+        """
         if job in open_jobs:
             return False
         name = next((session.agent for session in self._dependencies.store.chain(job)), None)
@@ -139,8 +143,9 @@ class Retention:
         return days > 0 and self._last_activity(job) < self._now() - days * DAY
 
     def _last_activity(self, job: JobId) -> float:
-        times = [one.ended or one.created for one in self._dependencies.store.chain(job)]
-        times += [one.ended or one.created for one in self._dependencies.store.handoffs(job)]
+        store = self._dependencies.store
+        times = [session.ended or session.created for session in store.chain(job)]
+        times += [handoff.ended or handoff.created for handoff in store.handoffs(job)]
         return max(times, default=0.0)
 
     def _default_days(self) -> int:

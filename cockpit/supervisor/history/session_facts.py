@@ -78,16 +78,17 @@ class SessionFacts:
 
         A task that was running at the session's end has the status `unknown` (a subagent) or
         `ended`. Raises `NoSuchAgent` if the job does not have this session, or if the transcript
-        was removed or is on another machine, and `Failed` if the transcript cannot be read.
+        was removed or is on another machine, `Failed` if the transcript cannot be read, and
+        `NoAnswer` if reading takes too long.
         """
         store = self._dependencies.store
         chain = store.chain(agent.record.job) if agent.record.job else []
-        session = next((one for one in chain if one.id == ident), None)
+        session = next((session for session in chain if session.id == ident), None)
         if session is None:
             raise NoSuchAgent(
                 f"{agent.name}'s job has no session {safe_line(ident, 80)!r}",
                 "",
-                f"List them: cockpit history {agent.name}",
+                f"List the sessions: cockpit history {agent.name}",
             )
         if machine := machine_of(store.handoffs_of(session.job, session.id)):
             raise NoSuchAgent(

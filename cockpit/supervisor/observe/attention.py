@@ -29,10 +29,7 @@ NEEDS = "told.needs."
 
 
 class Attention:
-    """Records when an agent starts to need the user, or is done.
-
-    Checks all agents twice a second.
-    """
+    """Records when an agent starts to need the user, or is done."""
 
     def __init__(self, dependencies: Dependencies, agents: Callable[[], Iterable[Agent]]) -> None:
         self._dependencies = dependencies
@@ -103,7 +100,7 @@ class Attention:
             return
         # When its process ends, a done session keeps its flag for `has_reported_done`.
         kept = {latch} if agent.alive and agent.record.wanted else {latch, DONE_REPORTED}
-        self._dependencies.store.unlatch(session, *(one for one in stale if one not in kept))
+        self._dependencies.store.unlatch(session, *(flag for flag in stale if flag not in kept))
 
     def _now(self) -> float:
         return self._dependencies.clock.now().timestamp()

@@ -52,7 +52,10 @@ class Compactions:
         self._documents = CompactionDocuments(compaction_folder(dependencies.places))
 
     def hold(self, agent: Agent) -> None:
-        """Make the session's next compaction wait for `save_facts`. Idempotent."""
+        """Make the session's next compaction wait for `save_facts`. Idempotent.
+
+        Does nothing in the mode `observe`.
+        """
         session_state = agent.session_state
         if agent.session is None or not agent.alive or agent.settings.mode == "observe":
             return
@@ -100,9 +103,9 @@ class Compactions:
             text += handoff_clause(agent.handoff)
         elif late and not wanted:
             agent.session_state.compaction.too_late = late
-            text += f": too late for a handoff by {late.split()[0]} tokens"
+            text += f", {late}: too late for a handoff"
         if kept:
-            text += f". Facts from before: {kept}"
+            text += f". Facts saved before that: {kept}"
         self._dependencies.event_log.record(
             AgentCompacted(
                 compactions=agent.session_state.reading.meter.compactions,
@@ -114,8 +117,11 @@ class Compactions:
         )
 
     async def cancel_outdated(self, agent: Agent) -> None:
-        """Cancel the handoff if another session was opened in the pane, or if the context was
-        compacted before the agent began the document. Idempotent."""
+        """Cancel the handoff if another session was opened in the pane. Idempotent.
+
+        A handoff because of the context's size is also cancelled if the context was compacted
+        before the agent began the document.
+        """
         if agent.handoff is None or agent.handoff_record is None or agent.session is None:
             return
         if agent.session.id != agent.handoff_record.old_session and is_revocable(agent.handoff):

@@ -80,7 +80,7 @@ class DiskMonitor:
             return None
         why = safe_line(store.refused, 300).rstrip(".")
         return (
-            f"cockpit cannot write its state: {why}. Free some space or raise the quota:"
+            f"cockpit cannot write its state: {why}. Check the disk's free space and the quota:"
             f" df -h {state}. Handoffs wait until this is fixed"
         )
 

@@ -69,7 +69,8 @@ class ElsewhereWatch:
 
     def is_watched(self, session: LiveSession) -> bool:
         return any(
-            (one.pid, one.started) == (session.pid, session.started) for one in self._watched
+            (process.pid, process.started) == (session.pid, session.started)
+            for process in self._watched
         )
 
     async def watch_session(self, asked: WatchSession) -> Done:
@@ -158,15 +159,16 @@ class ElsewhereWatch:
             return
         if self._notes is None:
             self._notes = self._dependencies.live_sessions.watch(self._wake.set)
-        found = {(each.pid, each.started): each for each in await self._others.look()}
+        listed = {(live.pid, live.started): live for live in await self._others.look()}
         sessions: dict[ProcessId, LiveSession] = {}
         for process, watched in tuple(self._watched.items()):
             # None between two sessions of a process, and while `[elsewhere] show` is off.
-            if (session := found.get((process.pid, process.started))) is not None:
+            if (session := listed.get((process.pid, process.started))) is not None:
                 sessions[process] = session
                 await self._locate(session, watched)
         # Watch the files before they are read, so that no change is missed.
-        self._follow(each.path for each in self._watched.values() if each.path is not None)
+        paths = (watched.path for watched in self._watched.values())
+        self._follow(path for path in paths if path is not None)
         for process, session in sessions.items():
             if process in self._watched:
                 await self._read(process, session, self._watched[process])

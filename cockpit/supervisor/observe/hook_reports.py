@@ -58,7 +58,7 @@ class HookReports:
                 await safely(agent, "state", self._consider(agent))
 
     def process_once(self) -> list[Agent]:
-        """Process all waiting reports. Return the agents that sent them."""
+        """Process all waiting reports. Return the agents whose sessions they are about."""
         by_name = {agent.name: agent for agent in self._agents()}
         touched: dict[str, Agent] = {}
         for signal in self._take():
@@ -163,15 +163,16 @@ class HookReports:
         return True
 
     def _is_found(self, agent: Agent, signal: Signal) -> bool:
-        """Return whether the report is the first with the session's id; if so, save the id.
+        """Return whether the report is of a session start with a new id; if so, save the id.
 
         Used while the id that the CLI chose is unknown. False for a late report of an earlier
         session of the job.
         """
         theirs = signal.session_id
-        if theirs is None or any(theirs in (one.id, one.cli_id) for one in agent.chain):
+        if theirs is None or any(theirs in (known.id, known.cli_id) for known in agent.chain):
             return False
-        if not any(isinstance(each, SessionBegan) for each in agent.runtime.moments(signal)):
+        moments = agent.runtime.moments(signal)
+        if not any(isinstance(moment, SessionBegan) for moment in moments):
             return False
         path = signal.payload.get("transcript_path")
         transcript = (

@@ -1,6 +1,6 @@
 """Read the state of CLIs from their status files, their panes' titles and their screens.
 
-This is for changes that a CLI reports neither by a hook nor in its transcript.
+These sources show changes that a CLI reports neither by a hook nor in its transcript.
 """
 
 from __future__ import annotations
@@ -124,15 +124,15 @@ class StatusFiles:
         environment = self._sessions.orders.environment(agent)
         find = partial(agent.runtime.open_session, process.pid, environment)
         with contextlib.suppress(NoAnswer):
-            found = await self._dependencies.slow.ask(("session", agent.name), find)
-            known = any(found in (one.id, one.cli_id) for one in agent.chain)
-            if found is None or known or agent.session is not session:
+            ident = await self._dependencies.slow.ask(("session", agent.name), find)
+            known = any(ident in (earlier.id, earlier.cli_id) for earlier in agent.chain)
+            if ident is None or known or agent.session is not session:
                 return
-            named = replace(session, cli_id=found)
+            named = replace(session, cli_id=ident)
             locate = partial(agent.runtime.transcript, self._sessions.orders.of(agent, named, None))
             path = await self._dependencies.slow.ask(("record", agent.name), locate)
             if path is not None and agent.session is session and session.cli_id is None:
-                self._changes.found_session(agent, found, path)
+                self._changes.found_session(agent, ident, path)
 
     async def _find_transcript(self, agent: Agent) -> None:
         """Find the transcript of a CLI that chooses the file's name, if no hook reported it."""

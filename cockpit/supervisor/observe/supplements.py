@@ -56,7 +56,10 @@ class Supplements:
         """For each session, the number of compactions at the last check."""
 
     async def consider(self, agent: Agent) -> None:
-        """Prepare or update the session's facts, or record that they were received. Idempotent."""
+        """Prepare or update the session's facts, or record that they were received. Idempotent.
+
+        Does nothing in the mode `observe`.
+        """
         if agent.session is None or not agent.alive or agent.settings.mode == "observe":
             return
         if agent.session_state.before is not None:
@@ -111,7 +114,7 @@ class Supplements:
             await self._prepare_again(agent, prepared)
 
     def _was_missed(self, agent: Agent, prepared: Prepared) -> bool:
-        """Return whether the session continued before facts were ready; if so, withdraw them."""
+        """Return whether the session began again without the facts; if so, withdraw the facts."""
         if prepared.again or agent.session_state.conduct.begun_anew <= prepared.beginnings:
             return False
         return agent.runtime.withdraw_supplement(agent.name)

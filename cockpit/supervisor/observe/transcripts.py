@@ -2,8 +2,8 @@
 
 A transcript is read when the kernel reports a write to the file (inotify). All transcripts are
 checked twice a second, because another machine's writes to a network file system are not reported.
-A transcript that cannot be watched is checked 25 times a second while its agent is working. Reads
-run on threads, so that a file system that hangs does not block the other agents.
+A transcript that cannot be watched is checked 25 times a second while its agent works or starts.
+Reads run on threads, so that a file system that hangs does not block the other agents.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class _Fetched:
 
 
 class Transcripts:
-    """Calls `consider` for each agent whose transcript has grown."""
+    """Calls `consider` for each agent whose transcript has grown or became (un)readable."""
 
     def __init__(
         self,

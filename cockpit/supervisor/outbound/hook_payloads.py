@@ -116,7 +116,10 @@ def _handoff(agent: Agent, cause: Event | None) -> HandoffFields | None:
 
 
 def _main_checkout(directory: Path) -> str | None:
-    """Return the repository's main checkout, even if the directory is in a worktree."""
+    """Return the repository's main checkout, even if the directory is in a worktree.
+
+    None outside a repository; the worktree if its main checkout is unknown.
+    """
     root = repository_root(directory)
     if root is None or (root / ".git").is_dir():
         return str(root) if root else None

@@ -99,7 +99,7 @@ class Hooks:
                 self._dispatch(agent, hooks, happening)
 
     def _dispatch(self, agent: Agent, hooks: tuple[Hook, ...], happening: Happening) -> None:
-        """Add a hook's messages to the outbox, and its programs to the agent's queue."""
+        """Add the hooks' messages to the outbox, and the hooks' programs to the agent's queue."""
         queue, waits = self._pending.get(agent.name), False
         for hook in hooks:
             if passed_over(happening.event, happening.payload, hook.on_events, hook.when):
@@ -146,7 +146,7 @@ class Hooks:
     ) -> str | None:
         """Run the hooks of session_start; return the prompt with their output prepended.
 
-        Without a prompt, returns None.
+        Uses at most `PROLOGUE` characters of output. Without a prompt, returns None.
         """
         hooks = _hooks(agent, "session_start")
         if not hooks:
@@ -157,14 +157,17 @@ class Hooks:
         return f"{prologue}\n\n{prompt}" if prologue and prompt else prompt
 
     async def at_threshold(self, agent: Agent) -> list[tuple[Hook, HookResult]]:
-        """Run the hooks of context_threshold. Return each with its result."""
+        """Run the hooks of context_threshold. Return each hook that ran, with its result."""
         happening = self._now(agent, "context_threshold")
         return await self.run_all(agent, _hooks(agent, "context_threshold"), happening)
 
     async def run_all(
         self, agent: Agent, hooks: tuple[Hook, ...], happening: Happening
     ) -> list[tuple[Hook, HookResult]]:
-        """Run hooks in order. A failed hook ends the series unless it has `continue_on_error`."""
+        """Run hooks in order, except those whose `on_events` or `when` excludes this event.
+
+        A failed hook ends the series unless it has `continue_on_error`.
+        """
         results: list[tuple[Hook, HookResult]] = []
         for hook in hooks:
             if passed_over(happening.event, happening.payload, hook.on_events, hook.when):

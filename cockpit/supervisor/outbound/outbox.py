@@ -27,6 +27,7 @@ from cockpit.core.events import HookSent
 from cockpit.core.hook_events import Happening, setting_of
 from cockpit.core.ids import AgentName
 from cockpit.core.notices import digest
+from cockpit.core.plurals import counted
 from cockpit.ports.records import OutgoingRecord
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.dependencies import Dependencies
@@ -77,7 +78,7 @@ class Outbox:
     def add_notice(self, agent: Agent | None, url: str, text: str, wait: float) -> None:
         """Add a message for the user.
 
-        After `wait` seconds, all waiting messages are sent as one.
+        After `wait` seconds, all waiting messages for this URL are sent as one.
         """
         self._add(agent, "notice", reference(notice_address(url)), {"text": text}, wait)
 
@@ -170,8 +171,9 @@ class Outbox:
 
     async def _deliver_notices(self, first: OutgoingRecord) -> None:
         """Send all messages to the user that wait for this URL, as one message."""
-        waiting = [one for one in self._table.all_of("notice") if one.hook == first.hook]
-        title, body = digest([one.payload["text"] for one in waiting])
+        notices = self._table.all_of("notice")
+        waiting = [notice for notice in notices if notice.hook == first.hook]
+        title, body = digest([notice.payload["text"] for notice in waiting])
         hook = self._address(first)
         sent = await self._sender.notify(hook["url"], title, body) if hook else NOT_CONFIGURED
         self._handle_answer(waiting, sent)
@@ -215,7 +217,7 @@ class Outbox:
             agent.troubles.hooks[f"{event} {name}"] = text
         elif agent is not None:
             agent.troubles.hooks.pop(f"{event} {name}", None)
-        where = f" ({setting_of(event)})" if event else f" ({many})"
+        where = f" ({setting_of(event)})" if event else f" ({counted(many, 'message')})"
         sent = HookSent(
             "hook.undelivered" if why else "hook.delivered",
             hook=name,

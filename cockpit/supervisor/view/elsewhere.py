@@ -83,7 +83,10 @@ class ElsewhereRows:
             self._readings.clear()
 
     async def follow(self) -> AsyncGenerator[list[ElsewhereSession]]:
-        """Yield all sessions with their context usage: at once, and after each change."""
+        """Yield all sessions with their context usage: at once, and after each change.
+
+        Yields an empty list while `[elsewhere] show` is off.
+        """
         wake = asyncio.Event()
         stop = self._dependencies.live_sessions.watch(wake.set)
         ends: dict[ProcessId, Callable[[], None]] = {}

@@ -71,7 +71,8 @@ class RowPublisher:
     def changes_since(self, position: str) -> tuple[list[AgentStatus], list[str]] | None:
         """Return the rows that changed after a position and the agents that were removed.
 
-        None if the position is unknown. Call `listen` first, which records pending changes.
+        None if the position is unknown or too old. Call `listen` first, which records pending
+        changes.
         """
         run, _, number = position.partition(".")
         if run != self._run or not (number.isascii() and number.isdigit() and len(number) < 16):

@@ -240,7 +240,7 @@ async def test_a_compaction_that_came_first_is_told_with_how_late_that_is(cockpi
     async with cockpit.flying(cockpit.agent(mode="observe", **GROWING)):
         await cockpit.start()
         told = await cockpit.event("agent.compacted")
-        assert "too late for a handoff by 64k tokens" in told.text
+        assert "64k tokens above the act threshold: too late for a handoff" in told.text
         row = await cockpit.until(lambda row: row.note)
         assert row.note == (
             "the CLI compacted automatically, 64k tokens above the act threshold: too late for a "
