@@ -105,7 +105,7 @@ class Supervisor(Client, Protocol):
     def watch(
         self, *, elsewhere: bool = False, day: bool = False, since: str | None = None
     ) -> AsyncIterator[WatchLine]:
-        """Yield a snapshot, then changes, until the supervisor ends (`NoSupervisor`).
+        """Yield a snapshot, then changes and events, until the supervisor ends (`NoSupervisor`).
 
         With `since`, the `position` of a line that was received earlier, yields `Resumed` instead
         of the snapshot if the supervisor still has all changes since that line.

@@ -94,7 +94,7 @@ class HttpClient:
     async def watch(
         self, *, elsewhere: bool = False, day: bool = False, since: str | None = None
     ) -> AsyncIterator[WatchLine]:
-        """Yield a snapshot, then changes; raise `NoSupervisor` when the supervisor ends.
+        """Yield a snapshot, then changes and events; raise `NoSupervisor` when the supervisor ends.
 
         Lines that this version cannot parse are skipped, except an invalid snapshot.
         """
@@ -191,7 +191,8 @@ class HttpClient:
     ) -> list[HistoryChain]:
         """Return the chains of `cockpit history --json`, of one agent or all.
 
-        With `search`, only sessions whose document contains all words of `search`.
+        With `search`, only sessions whose document contains all words of `search`, at most the 200
+        newest documents.
         """
         if search is not None:
             matches = await self._history(name=name, search=search)

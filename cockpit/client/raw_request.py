@@ -1,8 +1,8 @@
 """One raw request to the supervisor's socket, for commands that must start quickly.
 
-Imports only small modules, because `cockpit status` and `cockpit attach` do not load click,
-pydantic or asyncio. Other commands use `http.py`. Uses HTTP/1.0, so that responses are never
-chunked.
+Imports only small modules, because commands such as `cockpit status` and `cockpit attach` do not
+load click, pydantic or asyncio. The complete client is `http.py`. Uses HTTP/1.0, so that responses
+are never chunked.
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ class Agent:
     process: ProcessId | None = None
     exit: Exit | None = None
     lost_pane: PaneLoss | None = None
-    """The last loss of the agent's pane while the agent's process was running."""
+    """The last loss of the agent's pane that cockpit noticed; see `lost_panes`."""
     progress: HandoffProgress = field(default_factory=HandoffProgress)
     start: StartProgress = field(default_factory=StartProgress)
     troubles: Troubles = field(default_factory=Troubles)
@@ -139,13 +139,13 @@ class Agent:
     handoffs: int = 0
     """Number of confirmed handoffs of this job."""
     must_reconsider: bool = False
-    """Whether to check again whether a handoff is due, although the agent reported nothing new."""
+    """Whether the agent changed and `Reactions` has not considered the change yet."""
     copy_costs: dict[str, float] = field(default_factory=dict)
     """For each session id, the cost in US dollars of the session's copies (the sdk writer)."""
     marked_done_at: float | None = None
     """When `cockpit done` marked this session's job as done, in seconds of `Clock.steady`."""
     last_request: LastRequest | None = None
-    """The last request for this agent. Kept in memory only."""
+    """See `LastRequest`. Kept in memory only; None if there was none since the start."""
     notified: tuple[str, ...] = ()
     """Notification URLs, current and earlier. They may contain secrets."""
 
@@ -168,7 +168,7 @@ class Agent:
 
     @property
     def gave_up(self) -> str | None:
-        """Why no new session was started, if the user has to act; else None."""
+        """Why the user has to act after a failure, such as a failed start; else None."""
         return self.record.gave_up
 
     @property

@@ -1,6 +1,6 @@
 """Read the documents of earlier sessions: of the same job, and of jobs that this job continues.
 
-Skips handoffs that were refused or undone, because no session followed them.
+Skips handoffs that the chain does not continue from: refused, failed and undone ones.
 """
 
 from __future__ import annotations

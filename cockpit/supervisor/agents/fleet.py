@@ -73,7 +73,7 @@ class Fleet:
     def agent(self, name: str) -> Agent:
         """Return the agent with that name.
 
-        Raises `NoSuchAgent`; the hint suggests a similar name.
+        Raises `NoSuchAgent`; the hint suggests a similar name, if there is one.
         """
         if (agent := self._agents.get(AgentName(name))) is not None:
             return agent

@@ -15,7 +15,10 @@ from cockpit.supervisor.agents.agent import Agent
 
 
 def redactor_of(environment: Mapping[str, str], agent: Agent) -> Redactor:
-    """Return a redactor for secrets in the environment, the settings and notification URLs."""
+    """Return a redactor for the secrets in cockpit's environment and in the agent's data.
+
+    The agent's data are its environment, its hooks and the notification URLs.
+    """
     return Redactor(
         [
             *secret_values({**environment, **agent.settings.env}),

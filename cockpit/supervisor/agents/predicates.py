@@ -11,7 +11,7 @@ from cockpit.supervisor.agents.agent import Agent
 
 
 def awaits_first_prompt(agent: Agent) -> bool:
-    """Return whether the session's first prompt has not been accepted yet.
+    """Return whether the job has a first prompt that the CLI has not accepted yet.
 
     False if unknown, because the process was already running when the supervisor started.
     """
@@ -52,7 +52,8 @@ def next_runtime(order: Sequence[str], current: str) -> str:
 def configured_successor(agent: Agent) -> str | None:
     """Return the runtime in which a handoff continues the job, by the setting `successor`.
 
-    None if that is the runtime of the current session. Does not check whether it can start.
+    None without that setting, or if that is the runtime of the current session. Does not check
+    whether the runtime can start.
     """
     order, current = agent.settings.handoff.successor, agent.runtime.name
     if not order or next_runtime(order, current) == current:

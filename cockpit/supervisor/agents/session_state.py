@@ -50,7 +50,7 @@ LATER = 1e-6
 _BROKEN_BY = {401: "authentication_failed", 404: "model_not_found", 429: "rate_limit"}
 """Maps HTTP statuses of the API to error names for hooks; other statuses are `unknown`."""
 MOST_READS = 500
-"""Maximum tool calls whose paths are kept."""
+"""Maximum tool calls whose paths are kept; later calls are ignored."""
 MOST_KEPT = 4000
 """Maximum characters kept of a prompt or an injected context. A handoff request names its file
 within these characters."""
@@ -85,7 +85,7 @@ class SessionState:
     rate_limits: tuple[RateLimit, ...] = ()
     """The account's usage limits, as last reported in the status line or transcript."""
     permission_mode: str | None = None
-    """The newest permission mode in the transcript; the user may change it in the session."""
+    """The newest permission mode in the transcript or a hook; the user may change it any time."""
     began_with: str | None = None
     """The first permission mode of a session that this supervisor started."""
     begun_here: bool = False

@@ -214,7 +214,7 @@ class History:
     async def document(
         self, named: str, only: str | None = None, *, for_agent: bool = False
     ) -> str:
-        """Return a handoff's document: from the worktree, from a copy, or its draft of facts.
+        """Return the text of a handoff's document, else of a copy, else of the draft of facts.
 
         `named`: the id, a unique prefix of the id, or the document's path. `only`: see `agent_of`.
         For an agent, links in the worktree are not followed: the agent could have created them.
@@ -258,7 +258,7 @@ class History:
         )
 
     def _copies(self, record: HandoffRecord) -> list[Path]:
-        """Return the paths of the copies in the state folder."""
+        """Return the paths of the copies and of the draft of facts, in the state folder."""
         archived = self._dependencies.documents.copies.archived(record.id)
         named = (record.copy, record.details.draft_facts)
         return [*(Path(path) for path in named if path), archived]

@@ -1,7 +1,7 @@
 """Rebuild the history from cockpit's copies of documents, after the database was lost.
 
 Runs only while no job is stored, and in one transaction, so that an interrupted rebuild is
-repeated. An event reports unreadable files, which are not changed.
+repeated. An event reports files that are unreadable or no handoff documents; they stay.
 """
 
 from __future__ import annotations

@@ -32,7 +32,7 @@ SILENT_TURN = 5.0
 """Seconds without a report from a working agent, after which its pane is read: a CLI may wait for
 its user without running a hook."""
 SILENT_START = 6.0
-"""Seconds without a report from a new session, after which its pane is read for a dialog."""
+"""Seconds after which the pane of a new session without a report is read for a dialog."""
 
 _TURNS = {
     Activity.BUSY: Turn.WORKING,
