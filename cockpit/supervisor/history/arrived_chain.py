@@ -206,7 +206,9 @@ class _Arrived:
             ),
             ended=seconds(handoff.ended or "") or NOT_KNOWN,
             outcome=handoff.outcome or UNKNOWN,
-            why=handoff.why if handoff.outcome else f"its end on {self._origin} is not confirmed",
+            why=handoff.why
+            if handoff.outcome
+            else f"the outcome on {self._origin} is not confirmed",
             new_session=_follower(created, later) if done else None,
             document=str(copy[0]) if copy else None,
             copy=str(copy[0]) if copy else None,

@@ -252,9 +252,9 @@ class History:
                 f"There is no handoff {shown!r}", "", "List the handoffs: cockpit history"
             )
         raise BadUsage(
-            f"{len(handoffs)} handoffs begin with {shown!r}",
+            f"{len(handoffs)} handoffs match {shown!r}",
             "\n".join(f"{handoff.id}  {handoff.agent}" for handoff in handoffs[:10]),
-            "Use more characters of the id.",
+            "Use one of these ids.",
         )
 
     def _copies(self, record: HandoffRecord) -> list[Path]:

@@ -35,6 +35,7 @@ MOST_TOGETHER = 2048
 """Maximum points of all sessions together; each session may have at least 32."""
 REMEMBERED = 64
 """Maximum number of cached sessions."""
+NOT_READ = "No context data: cockpit reads no transcript of this runtime."
 NOT_YET = "No token counts yet."
 REMOVED = "The transcript was removed."
 EMPTY = "The transcript has no token counts."
@@ -75,7 +76,7 @@ class ContextHistory:
         stretch = Stretch(session=session.id, number=session.number, state=session.state)
         runtime = runtime_of(self._dependencies.runtimes, agent, session)
         if not runtime.capabilities.readings:
-            return stretch.model_copy(update={"unknown": "No context data for plain commands."})
+            return stretch.model_copy(update={"unknown": NOT_READ})
         session_state = agent.session_state
         meter = session_state.reading.meter
         if session.id == agent.record.session and meter.series:

@@ -61,7 +61,7 @@ def _record(dependencies: Dependencies, history: RebuiltHistory, ignored: list[s
     documents = counted(len(history.handoffs), "document")
     text = f"The history was empty: {counted(len(history.jobs), 'job')} rebuilt from {documents}"
     if ignored:
-        text += f"; {counted(len(ignored), 'file')} ignored (no handoff document)"
+        text += f"; {counted(len(ignored), 'file')} ignored (unreadable or no handoff document)"
     dependencies.event_log.record(HistoryRebuilt(left_aside=tuple(ignored[:MOST_NAMED])), text)
 
 

@@ -259,7 +259,7 @@ def _detail(agent: Agent) -> str | None:
             )
         case Starting(attempt=attempt) if attempt > 1:
             most = len(agent.handoff.plan.successors)
-            return f"the last start failed; attempt {attempt} of {most} is next"
+            return f"the previous start failed; starting attempt {attempt} of {most}"
         case Confirming(attempt=attempt):
             return "waiting for the new session's first reply" + _nth(attempt)
         case Reviving(why=why):
