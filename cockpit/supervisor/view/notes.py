@@ -37,7 +37,7 @@ def note(agent: Agent) -> str | None:
 def _remarks(agent: Agent) -> list[str]:
     """Return further remarks about the agent, starting with the most permanent."""
     late = agent.session_state.compaction.too_late
-    compacted = f"the CLI compacted automatically, {late}: too late for a handoff" if late else None
+    compacted = f"the CLI compacted the context, {late}: too late for a handoff" if late else None
     remarks = (
         _no_record(agent),
         _too_large(agent),

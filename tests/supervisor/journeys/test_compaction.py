@@ -243,7 +243,7 @@ async def test_a_compaction_that_came_first_is_told_with_how_late_that_is(cockpi
         assert "64k tokens above the act threshold: too late for a handoff" in told.text
         row = await cockpit.until(lambda row: row.note)
         assert row.note == (
-            "the CLI compacted automatically, 64k tokens above the act threshold: too late for a "
+            "the CLI compacted the context, 64k tokens above the act threshold: too late for a "
             "handoff"
         )
         assert row.compactions == 1
