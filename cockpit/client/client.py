@@ -41,7 +41,8 @@ class Client(Protocol):
     async def document(self, handoff: str) -> str:
         """Return the text of a handoff's document, or of its draft.
 
-        Raises `NoSuchAgent` if the handoff is unknown or has no document.
+        Raises `NoSuchAgent` if the handoff is unknown or has no document, and `BadUsage` if several
+        handoffs match.
         """
 
     async def continuation(self, name: str) -> str:

@@ -76,7 +76,7 @@ class ElsewhereWatch:
     async def watch_session(self, asked: WatchSession) -> Done:
         """Start or stop watching a session; idempotent.
 
-        Raises `BadUsage`, `NotNow` or `NotAllowed`.
+        Raises `NoSuchAgent`, `BadUsage`, `NotNow`, `NotAllowed` or `NoAnswer`.
         """
         session = await self._others.find(asked.session, asked.pid)
         await self._others.refuse_inside(asked.asker, "watch")

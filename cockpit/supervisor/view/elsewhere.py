@@ -32,7 +32,7 @@ minute."""
 READ_SECONDS = 2.0
 """Seconds between two checks of the transcripts while a client follows the sessions."""
 KEPT_SECONDS = 15.0
-"""Seconds for which transcript readings are cached after a response."""
+"""Seconds for which transcript readings are cached after a call of `ElsewhereRows.rows`."""
 SETTING_SECONDS = 30.0
 """Maximum seconds until a changed setting is detected."""
 PATIENCE = 2.0
@@ -57,7 +57,7 @@ class ElsewhereRows:
         self._is_watched = is_watched
         self._readings: dict[tuple[Path, int], TranscriptEnd] = {}
         """The ends of transcripts, by path and pid. Cached while a client follows the rows, and for
-        a while afterwards."""
+        `KEPT_SECONDS` after a call of `rows`."""
         self._followers = 0
         self._forgetting: asyncio.TimerHandle | None = None
         self._one_at_a_time = asyncio.Lock()
