@@ -48,11 +48,11 @@ PIECES, PIECES_A_SECOND = 10_000.0, 1_000.0
 A host with 20 busy agents sends about 100 a second.
 """
 PENALTY_SECONDS = 60.0
-"""Seconds for which cockpit reads nothing from a host that sent too much."""
+"""Seconds for which cockpit refuses all data from a host that sent too much."""
 BYTES, BYTES_A_SECOND = 8.0 * BODY_BYTES, 4.0 * 1024 * 1024
 """Maximum bytes at once, and per second on average."""
 SLOWEST_BYTES_A_SECOND = 500.0
-"""Minimum speed of a line; the time limit for silence is added to the time for the line."""
+"""Minimum speed of an unfinished line; the allowed silence is added to its time limit."""
 INVALID_LINES = 100
 """Maximum number of unreadable lines in a stream."""
 

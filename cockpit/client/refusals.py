@@ -21,8 +21,8 @@ from cockpit.core.errors import (
 def refusal(status: int, body: bytes) -> CockpitError:
     """Return the error for a response whose HTTP status is not 200.
 
-    The body may not be a `wire.verbs.Refusal`, such as from an older supervisor. In that case,
-    404, 405 and 501 mean that the supervisor does not support the verb.
+    If the body is not a `wire.verbs.Refusal`, such as from an older supervisor, 404, 405 and 501
+    mean that the supervisor does not support the request.
     """
     try:
         fields = json.loads(body)

@@ -39,16 +39,16 @@ async def find_exit(dependencies: Dependencies, agent: Agent) -> Exit:
                 ended = f"{agent.runtime.tools.cli} ended to apply your answer"
                 text = f"{ended}. Start it again: cockpit start {agent.name}"
         elif pane is not None:
-            gone = await _server_has_ended(dependencies)
-            lost = LostPane.SERVER_ENDED if gone else LostPane.CLOSED
+            server_ended = await _server_has_ended(dependencies)
+            lost = LostPane.SERVER_ENDED if server_ended else LostPane.CLOSED
         elif (loss := agent.lost_pane) is not None:
             # Closing a pane sends SIGHUP to the process in it, which ends a moment later.
             recent = dependencies.clock.monotonic() - loss.at <= HANGUP_SECONDS
             lost = loss.why if recent else None
     except (PanesSilent, CockpitError):
         # The process has certainly ended. A tmux server that is exiting may not answer.
-        gone = pane is not None and await _server_has_ended(dependencies)
-        lost = LostPane.SERVER_ENDED if gone else None
+        server_ended = pane is not None and await _server_has_ended(dependencies)
+        lost = LostPane.SERVER_ENDED if server_ended else None
     return Exit(dependencies.clock.now().timestamp(), status, signal, text, lost)
 
 
@@ -76,17 +76,17 @@ async def lost_panes(
     dependencies: Dependencies, agents: Iterable[Agent]
 ) -> list[tuple[Agent, PaneLoss]]:
     """Return the agents whose pane no longer exists, and why; empty if tmux does not answer."""
-    had = [(agent, agent.record.pane) for agent in agents if agent.record.pane is not None]
+    known = [(agent, agent.record.pane) for agent in agents if agent.record.pane is not None]
     try:
-        there = await dependencies.panes.look()
+        panes = await dependencies.panes.look()
     except (PanesSilent, CockpitError):
         return []
-    without = [(agent, pane) for agent, pane in had if pane not in there]
+    without = [(agent, pane) for agent, pane in known if pane not in panes]
     if not without:
         return []
-    gone = not there and await _server_has_ended(dependencies)
+    server_ended = not panes and await _server_has_ended(dependencies)
     loss = PaneLoss(
-        LostPane.SERVER_ENDED if gone else LostPane.CLOSED, dependencies.clock.monotonic()
+        LostPane.SERVER_ENDED if server_ended else LostPane.CLOSED, dependencies.clock.monotonic()
     )
     # An agent may have got another pane after the listing.
     return [(agent, loss) for agent, pane in without if agent.record.pane == pane]

@@ -15,7 +15,7 @@ def dated(clock: Clock, agent: Agent, stamp: float | None) -> float:
 def clock_offset(clock: Clock, agent: Agent) -> float:
     """Return `Clock.steady` minus the wall clock, in seconds, and store the result on the agent.
 
-    Changes when the wall clock is set.
+    The result changes when the wall clock is set.
     """
     agent.clock_offset = clock.steady() - clock.now().timestamp()
     return agent.clock_offset

@@ -87,12 +87,12 @@ class StatusFiles:
 
         Only for CLIs that show their status in the title. One command reads all titles.
         """
-        telling = [
+        with_title = [
             agent
             for agent in living
             if Source.TITLE in agent.runtime.capabilities.activity and agent.record.pane
         ]
-        if not telling:
+        if not with_title:
             return {}
         try:
             panes = await self._dependencies.panes.look()
@@ -100,7 +100,7 @@ class StatusFiles:
             return {}
         now = self._dependencies.clock.now().timestamp()
         presences: dict[str, Presence] = {}
-        for agent in telling:
+        for agent in with_title:
             pane = panes.get(agent.record.pane) if agent.record.pane else None
             presence = agent.runtime.presence_in(pane.title) if pane else None
             if pane is None or presence is None:

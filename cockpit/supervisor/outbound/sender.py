@@ -99,8 +99,8 @@ class Sender:
             resolver=self._resolver,
             heard=MOST_READ,
         )
-        gone = thread is not None and answer.status == GONE_STATUS
-        return replace(answer, thread=thread_of(answer.body), thread_gone=gone)
+        deleted = thread is not None and answer.status == GONE_STATUS
+        return replace(answer, thread=thread_of(answer.body), thread_gone=deleted)
 
     async def _post_as_bot(
         self, hook: Mapping[str, Any], payload: Mapping[str, Any], thread: str | None

@@ -156,8 +156,8 @@ class ElsewhereRows:
     ) -> None:
         """Watch for the end of processes: a killed process may leave its status file."""
         living = {process for session in sessions if (process := self._others.identify(session))}
-        for gone in ends.keys() - living:
-            ends.pop(gone)()
+        for ended in ends.keys() - living:
+            ends.pop(ended)()
         for process in living - ends.keys():
             ends[process] = self._dependencies.processes.on_exit(process, call)
 
@@ -165,8 +165,8 @@ class ElsewhereRows:
         async with self._one_at_a_time:
             rows = [await self._row(session) for session in sessions]
             listed = {(Path(row.transcript), row.pid) for row in rows if row.transcript}
-            for gone in self._readings.keys() - listed:
-                del self._readings[gone]
+            for unlisted in self._readings.keys() - listed:
+                del self._readings[unlisted]
         return rows
 
     async def _row(self, session: LiveSession) -> ElsewhereSession:
