@@ -1,4 +1,4 @@
-"""The machine's clock, which all other modules use to read the time."""
+"""Implement the port `Clock` with the clocks of this machine."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ class StreamConnection:
         self.own_process: RemoteConnection | None = None
         """The process that replaced this stream, because the host's cockpit is too old."""
         self.reason: CockpitError | None = None
-        """Why the host reset this stream."""
+        """Why this stream was not opened, or was reset by the host; None if no reason is known."""
 
     def broken(self, received: bytes = b"") -> CockpitError:
         """Return the error for a broken stream. Waits briefly for the reason."""

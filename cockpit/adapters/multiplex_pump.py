@@ -27,7 +27,7 @@ class _Joined:
     def __init__(self, channel: socket.socket) -> None:
         self.channel = channel
         self.inbox = bytearray()
-        """At most one window, which the multiplexer checks."""
+        """At most one window; the multiplexer enforces this limit."""
         self.read_all = False
         """Whether the socket has nothing more to send."""
         self.received_end = False
@@ -91,10 +91,11 @@ class Pump:
                     os.set_blocking(fd, blocking)
 
     def turn(self, *, seconds: float | None = None, wake: int | None = None) -> int | None:
-        """Wait until something can be copied, and copy it.
+        """Wait until something can be copied, for at most `seconds`, and copy it.
 
-        Returns the number of bytes that arrived on the connection, and None at its end. `wake` is
-        another descriptor whose data ends the wait. Raises `Violation` and `OSError`.
+        Returns the number of bytes that arrived on the connection, and None at its end. With None
+        as `seconds`, waits without a limit. `wake` is another descriptor whose data ends the wait.
+        Raises `Violation` and `OSError`.
         """
         ready = self._wait(seconds, wake)
         arrived: int | None = 0

@@ -5,7 +5,7 @@ vector without a local shell. `ssh` joins the words after the host with spaces, 
 shell parses them. So only fixed words and checked names are appended to `connect`.
 
 The process's stdin and stdout are one end of a socket pair. If the connection breaks, the process's
-stderr is the reason.
+exit code and stderr give the reason.
 
 The process has no terminal and may not open a window, so it cannot ask for a password on top of the
 screen. An option makes `ssh` ask no questions either. Otherwise, `ssh` would try empty passwords
@@ -42,7 +42,7 @@ STDERR_BYTES = 4096
 NO_SUPERVISOR = 4
 """Exit code of `dial-stdio` if no supervisor is running."""
 UNREACHABLE = "The supervisor is running but not answering"
-"""The message for `DIAL_UNREACHABLE` from a host whose stderr is lost."""
+"""The message for `DIAL_UNREACHABLE` if the host sent no error text."""
 WRONG_OPTION = 2
 """Exit code of `dial-stdio` for an unknown option."""
 NOT_FOUND = (126, 127)
@@ -82,22 +82,22 @@ class RemoteHost:
     def run_on(self, ours: socket.socket, theirs: socket.socket, *command: str) -> RemoteConnection:
         """Run a command on the host, on a socket pair. `command` must be fixed words.
 
-        The caller closes `theirs`, and both on an error.
+        The caller closes `theirs`, and on an error `ours` too. Raises like `dial`.
         """
-        words = _unnamed_file()
+        stderr = _unnamed_file()
         try:
             process = subprocess.Popen(
                 [*self._without_questions(), *command],
                 env={**os.environ, "SSH_ASKPASS_REQUIRE": "never"},
                 stdin=theirs.fileno(),
                 stdout=theirs.fileno(),
-                stderr=words,
+                stderr=stderr,
                 start_new_session=True,
             )
         except OSError as error:
-            os.close(words)
+            os.close(stderr)
             raise self._not_started(error) from error
-        return RemoteConnection(self, ours, process, words)
+        return RemoteConnection(self, ours, process, stderr)
 
     def _without_questions(self) -> tuple[str, ...]:
         """Return `connect`, with options against interactive questions."""
@@ -130,7 +130,7 @@ class RemoteHost:
         """Return the error for a broken connection.
 
         `code` is the exit code of the process, None if it has not ended; `words` are its last lines
-        on stderr; `received` is text that is not from a supervisor.
+        on stderr; `received` has the bytes that did not come from a supervisor.
         """
         if code == DIAL_UNREACHABLE:
             return NoSupervisor(
@@ -148,8 +148,8 @@ class RemoteHost:
             return NoSupervisor(
                 f"cockpit was not found on {self.name}",
                 "\n".join(words),
-                "cockpit must be in the host's PATH of a non-login shell, or "
-                f"in `connect` with its full path. Try: {self.by_hand('--version')}",
+                "cockpit must be in the PATH of a non-login shell on the host. To see the fix: "
+                f"cockpit hosts check {self.name}",
             )
         if received and code in (0, None):
             text = safe_line(received[:80].decode(errors="replace"), 60)
@@ -190,12 +190,16 @@ class RemoteConnection:
     slow_to_end = True
 
     def __init__(
-        self, host: RemoteHost, channel: socket.socket, process: subprocess.Popen[bytes], words: int
+        self,
+        host: RemoteHost,
+        channel: socket.socket,
+        process: subprocess.Popen[bytes],
+        stderr: int,
     ) -> None:
         self.channel = channel
         self._host = host
         self._process = process
-        self._stderr: int | None = words
+        self._stderr: int | None = stderr
 
     def broken(self, received: bytes = b"") -> CockpitError:
         """Return the error for a broken connection, from exit code and stderr. Waits briefly for

@@ -80,7 +80,7 @@ def tool_server(offered: AgentTools, name: str) -> Server[Any]:
 
 
 def checked_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, str]:
-    """Return the arguments of a call, without empty ones. Raises `BadUsage`."""
+    """Return the arguments of a call, without empty ones. Raises `BadUsage` for invalid ones."""
     known = {argument.name: argument for argument in tool.arguments}
     for name, value in arguments.items():
         argument = known.get(name)
@@ -102,7 +102,7 @@ def checked_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, str
         if value and argument.choices and value not in argument.choices:
             raise BadUsage(
                 f"{name} must be one of: {', '.join(argument.choices)}",
-                hint="Call the tool again with one of these.",
+                hint="Call the tool again with one of these values.",
             )
     for argument in tool.arguments:
         if argument.required and not arguments.get(argument.name):

@@ -155,8 +155,8 @@ class Gateway:
     ) -> AsyncIterator[Answer]:
         """Yield the supervisor's response to a checked request.
 
-        Raises `NoSupervisor`, `Denied` above `MOST_OPEN`, and `BadUsage` for a WebSocket to a path
-        without a stream.
+        Raises `NoSupervisor`, `Denied` if `MOST_OPEN` requests are open, `BadUsage` for a WebSocket
+        to a path without a stream, and what `body` raises.
 
         The request counts toward `MOST_OPEN` from the call of `body` to the end of the response.
         """

@@ -1,8 +1,8 @@
-"""Run one browser tab as a terminal: connect textual-serve's protocol on stdin to a
+"""Run one browser tab as a terminal: connect textual-serve's protocol on stdin and stdout to a
 pseudo-terminal.
 
-The program is a tmux client, so a tab behaves like any other terminal: it has the same screen,
-`F12` and agents' panes. The program ends with the tab, and the tab ends with the program.
+The program is a tmux client, so a tab has the same screen, keys and agents' panes as any other
+terminal. The program ends with the tab, and the tab ends with the program.
 """
 
 from __future__ import annotations

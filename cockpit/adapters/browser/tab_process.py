@@ -1,4 +1,4 @@
-"""The process of one browser tab; `tab.py` is the protocol of the program in it."""
+"""The process of one browser tab; its program uses the protocol of `tab.py`."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Documents with a session's facts, which are saved just before a CLI compacts the session.
 
-All are in one folder below the state folder; the newest few of each session are kept. All methods
-do blocking disk I/O.
+They are in one folder below the state folder; the newest `KEPT` documents of each session are kept.
+All methods do blocking disk I/O.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class CompactionDocuments:
         self._folder = folder.absolute()
 
     def keep(self, session: str, at: float, text: str) -> Path:
-        """Write a document durably, and delete the session's oldest ones beyond `KEPT`.
+        """Write a document durably, and delete the session's oldest documents beyond `KEPT`.
 
         `at` is in Unix seconds. Raises `Failed` for an invalid session id, and `OSError`.
         """

@@ -25,7 +25,7 @@ CPU_SECONDS = 3
 MEMORY = 512 * 1024 * 1024
 """Maximum bytes of address space; rendering a document needs a tenth of this."""
 _JSON_EXPANDS = 6
-"""Maximum bytes of one character as JSON."""
+"""Bytes of one escaped character as JSON; characters above U+FFFF have twice as many."""
 
 
 class Unrendered(Exception):

@@ -17,6 +17,7 @@ from cockpit.core.safetext import safe_line
 MOST_BYTES = 256 * 1024 * 1024
 """Maximum bytes of all files together."""
 MOST_FILES = 2000
+"""Maximum number of files and subfolders."""
 DEEPEST = 8
 _CHUNK = 1024 * 1024
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -111,7 +112,7 @@ class BoundedCopy:
         self._check()
         self._files += 1
         if self._files > MOST_FILES:
-            raise _too_large(f"It has more than {MOST_FILES} files.")
+            raise _too_large(f"It has more than {MOST_FILES} files and folders.")
 
     def _check(self) -> None:
         if self._stopped:

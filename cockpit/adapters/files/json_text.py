@@ -52,8 +52,8 @@ def parsed(text: str) -> dict[str, Any]:
 def with_item(text: str, keys: Sequence[str], item: object) -> str:
     """Return the text with an item appended to the list at `keys`; creates missing parts.
 
-    Raises `Unsuitable` if the text is not a JSON object, or if `keys` lead to a value of another
-    type.
+    Raises `Unsuitable` if the text is not a JSON object, if `keys` lead to a value of another type,
+    or if an object has one of the keys twice.
     """
     parsed(text)
     root = container = _outermost(text)
@@ -73,7 +73,10 @@ def with_item(text: str, keys: Sequence[str], item: object) -> str:
 
 
 def without(text: str, path: KeyPath) -> str:
-    """Return the text without the value at `path`, its key and its comma. The value must exist."""
+    """Return the text without the value at `path`, its key and its comma. The value must exist.
+
+    Raises `Unsuitable` if an object has one of the keys twice.
+    """
     container = _outermost(text)
     for key in path[:-1]:
         inner = _child(container, key)

@@ -12,7 +12,7 @@ _LARGEST_POINTER = 8192
 
 
 def main_checkout(directory: Path) -> Path | None:
-    """Return the root of the main checkout for `directory`, even if that is in a linked worktree.
+    """Return the root of the main checkout for a directory, which may be in a linked worktree.
 
     None outside a repository.
     """
@@ -26,7 +26,8 @@ def main_checkout(directory: Path) -> Path | None:
 
 
 def _owner_of(marker: Path) -> Path | None:
-    """Return a worktree's main checkout, from its `.git` file; None if this is not a worktree."""
+    """Return a worktree's main checkout, from its `.git` file; None for another kind of `.git`
+    file."""
     try:
         pointer = read_text(marker, _LARGEST_POINTER).removeprefix("gitdir:").strip()
         private = marker.parent / pointer

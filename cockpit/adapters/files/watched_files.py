@@ -45,10 +45,10 @@ def _by_inotify(files: Sequence[Path], call: Callable[[], None]) -> Callable[[],
                     names.setdefault(watch.add(folder, _ANY), set()).add(name)
 
     def is_of_interest(event: Event) -> bool:
-        found = event.lost or event.name in names.get(event.watch, ())
-        if found:
+        matches = event.lost or event.name in names.get(event.watch, ())
+        if matches:
             look_there()  # a folder may have been created, or a link may point elsewhere
-        return found
+        return matches
 
     look_there()
     return watch.follow(is_of_interest, call)

@@ -22,7 +22,8 @@ class Obstacle:
 
 
 def obstacle(folder: Path) -> Obstacle | None:
-    """Return the reason that a folder is not writable; None if it is writable or does not exist."""
+    """Return the reason that a folder is not writable; None if the folder is writable or cannot be
+    examined, for example because it does not exist."""
     try:
         volume = os.statvfs(folder)
         may_write = os.access(folder, os.W_OK | os.X_OK)

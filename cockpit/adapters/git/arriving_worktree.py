@@ -67,8 +67,7 @@ class ArrivingWorktree:
                 raise Failed(
                     f"The branch {safe_line(branch)} is checked out on the other machine",
                     safe_line(fields["worktree"]),
-                    "Use another branch (--branch NAME), or remove that worktree: "
-                    "cockpit worktrees remove PATH",
+                    "Use another branch (--branch NAME), or switch that folder to another branch.",
                 )
         arguments = ("merge-base", "--is-ancestor", at, head)
         if await self.has(head) and not (await self._command.run(self.repository, *arguments)).ok:
@@ -192,7 +191,8 @@ class ArrivingWorktree:
     async def discard(self, parcel: Parcel, directory: Path, branch: str, *, new: bool) -> str:
         """Remove the worktree if it is exactly as it arrived; else return why it was kept.
 
-        The worktree's commits stay under the parcel's reference in any case.
+        "" if the worktree was removed or does not exist. The worktree's commits stay under the
+        parcel's reference in any case.
         """
         if not await asyncio.to_thread(os.path.lexists, directory):
             return ""
@@ -201,7 +201,7 @@ class ArrivingWorktree:
         except CockpitError as error:
             return str(error)
         if state != parcel.state:
-            return "the new session changed files in it"
+            return "its files have changed since it arrived"
         trees = await self._git.trees(self.repository)
         tree = next(
             (worktree for worktree in trees if same_path(worktree.directory, directory)), None

@@ -26,9 +26,10 @@ class GitCommitRefs:
         self.look = look
 
     async def keep(self, directory: Path, agent: str, label: str) -> str | None:
-        """Create a reference to HEAD and return its name; None before the first commit.
+        """Create a reference to HEAD and return the reference's name.
 
-        Idempotent: an existing reference stays on its commit.
+        None before the first commit and outside a repository. Idempotent: an existing reference
+        stays on its commit. Raises `Failed`.
         """
         head = await self.look.head(directory)
         if head is None:

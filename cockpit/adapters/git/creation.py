@@ -306,8 +306,8 @@ class GitWorktrees:
                 raise Failed(
                     f"The branch {safe_line(branch)} is checked out elsewhere",
                     safe_line(fields["worktree"]),
-                    "Use another branch, or remove that worktree (even if its folder no longer"
-                    " exists): cockpit worktrees remove PATH",
+                    "Use another branch, or switch that folder to another branch. If the folder no"
+                    " longer exists: cockpit worktrees remove PATH",
                 )
 
     async def _commit(self, repository: Path, base: str) -> str:

@@ -112,7 +112,7 @@ class GitFactFinder:
 
     async def _upstream(self, directory: Path) -> tuple[str | None, int | None, int | None]:
         """Return the upstream branch, how many commits it lacks, and how many only it has; None for
-        what is unknown."""
+        each unknown value."""
         branch = await self.branch(directory)
         if branch is None:
             return None, None, None
@@ -140,7 +140,7 @@ class GitFactFinder:
         return answer.line.removeprefix("refs/heads/") if answer.ok else None
 
     async def _status(self, directory: Path) -> tuple[bool, tuple[str, ...]]:
-        """Return whether the status is known, and its lines."""
+        """Return whether the status is known, and at most `STATUS_LINES` of its lines."""
         if await self.names_programs(directory):
             return False, ()
         answer = await self.command.run(
@@ -174,10 +174,10 @@ class GitFactFinder:
     async def _commits(
         self, directory: Path, since: datetime | None, since_commit: str | None
     ) -> tuple[Commit, ...]:
-        """Return the commits since `since_commit`, or since the time `since`.
+        """Return at most `COMMITS` commits since `since_commit`, or since the time `since`.
 
-        The time is used if this repository does not have the commit. Empty if
-        neither is known.
+        The time is used if this repository does not have `since_commit`. Empty without a usable
+        `since_commit` or `since`.
         """
         if since_commit and await self.known(directory, since_commit):
             bounds = [f"{since_commit}..HEAD"]
@@ -194,9 +194,10 @@ class GitFactFinder:
         return tuple(Commit(*pair) for pair in zip(fields[::2], fields[1::2], strict=False))
 
     async def _compare_trees(self, directory: Path, since_commit: str | None) -> tuple[str, ...]:
-        """Return the files that differ between `since_commit` and HEAD; empty if that is unknown.
+        """Return at most `FILES` files that differ between `since_commit` and HEAD.
 
-        Reads only git objects, so that no filter of the repository runs.
+        Empty if this repository does not have `since_commit`. Reads only git objects, so that no
+        filter of the repository runs.
         """
         if since_commit is None or not await self.known(directory, since_commit):
             return ()
@@ -213,8 +214,8 @@ class GitFactFinder:
         return tuple(safe_line(name.decode("utf-8", "replace"), 500) for name in names)
 
     async def busy(self, directory: Path) -> str | None:
-        """Return the git operation in progress; None if there is none, or if git does not
-        answer."""
+        """Return the git operations in progress and git's lock files, separated by commas; None if
+        there are none, or if git fails."""
         try:
             return self._busy(await self.git_folder(directory))
         except CockpitError:

@@ -24,7 +24,7 @@ def commands(listed: bytes, where: Path) -> Iterator[tuple[str, ...]]:
     """Yield the arguments of the git calls that clear both flags in an index.
 
     `listed` is git's output for `LISTING`. A file that is not checked out, as in a sparse checkout,
-    keeps its flag.
+    keeps its flag `skip-worktree`.
     """
     entries = [entry.partition(" ") for entry in os.fsdecode(listed).split("\0")]
     assumed = [name for tag, _, name in entries if tag.islower()]
@@ -36,7 +36,7 @@ def commands(listed: bytes, where: Path) -> Iterator[tuple[str, ...]]:
 
 
 async def overlooked(command: GitCommand, directory: Path, folder: Path) -> int | None:
-    """Return the number of changed files that index flags hide; None if git does not answer.
+    """Return the number of changed files that index flags hide; None if git fails.
 
     `folder` is the worktree's git directory. Call this only if the repository defines no filters,
     because this call makes git run filters.

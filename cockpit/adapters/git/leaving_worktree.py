@@ -178,7 +178,7 @@ class LeavingWorktree:
         for name, tag, stage, entry in entries:
             shown = safe_line(os.fsdecode(name), 200)
             if stage:
-                raise NotNow(f"{shown} has a conflict", "", "Resolve it first: git status")
+                raise NotNow(f"{shown} has a conflict", "", "Resolve it, then: git add PATH")
             if entry[0] == GITLINK:
                 raise Failed(
                     f"{shown} is a submodule, or another repository",
@@ -347,7 +347,10 @@ def _is_special(path: bytes) -> bool:
 
 
 def _stays(top: Path, names: Sequence[bytes]) -> StaysBehind:
-    """Return the first of these names, the number of names, and the size of their files."""
+    """Return the first `MOST_LISTED` names, the number of names, and the size of their files.
+
+    The size counts at most `MOST_LOOKED_AT` files.
+    """
     size, left = 0, MOST_LOOKED_AT
     for name in names:
         path = top / os.fsdecode(name.rstrip(b"/"))

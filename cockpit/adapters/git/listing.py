@@ -96,7 +96,7 @@ class GitListing:
 
     async def _modules(self, folder: Path) -> tuple[str, ...]:
         """Return submodules that would be removed with the worktree and have commits that are not
-        pushed.
+        pushed, or whose commits git cannot count.
         """
         modules = await asyncio.to_thread(_kept_modules, folder / "modules")
         arguments = ("rev-list", "--count", "--all", "--reflog", "HEAD", "--not", "--remotes")

@@ -105,7 +105,8 @@ class GitOwnState:
         """Return the objects that no branch, tag, remote, other reference or other worktree's HEAD
         reaches.
 
-        The checked-out commit is not included. Raises `Failed`.
+        The checked-out commit is not included. Objects that are not commits are included even if
+        something else reaches them. Raises `Failed`.
         """
         commits, others = await self._sorted(tree, folder, await self._named(folder, state))
         if not commits:
@@ -124,8 +125,8 @@ class GitOwnState:
         return OwnObjects(tips, len(lines), tuple(others))
 
     async def _named(self, folder: Path, state: OwnState) -> list[str]:
-        """Return the object hashes in the files and in git's own output, which covers every storage
-        format."""
+        """Return the object hashes in the files, and those that git lists for the worktree's reflog
+        and references in any storage format."""
         names = []
         for arguments in (
             ("rev-list", "--walk-reflogs", "HEAD"),

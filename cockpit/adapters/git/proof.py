@@ -62,7 +62,7 @@ class GitProof:
         """Raise `Failed` unless the reference and everything that it needs would survive a power
         failure.
 
-        `commits`: the commits of which every file is needed; the reference points to the last one.
+        `commits`: the commits whose files are all needed; the reference points to the last one.
         `to_remove`: the folders that will be deleted. Objects that only an alternate contains are
         copied into the repository.
         """

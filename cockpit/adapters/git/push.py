@@ -68,8 +68,8 @@ class GitPush:
         self.command = command
 
     async def push(self, directory: Path, branch: str) -> str:
-        """Push a branch to its own remote, `remote.pushDefault`, `origin`, or the only remote;
-        return the remote."""
+        """Push a branch to its own remote, or else to `remote.pushDefault`, `origin` or the only
+        remote; return the remote. Raises `Failed`."""
         remote = await self._remote(directory, branch)
         name = f"refs/heads/{branch}"
         plain = ["git", "-C", str(directory), "push", remote, branch]
@@ -137,8 +137,8 @@ class GitPush:
         return snapshot.settings
 
     async def _is_folder(self, directory: Path, remote: str, plain: Sequence[str]) -> bool:
-        """Return whether the remote is a folder on this machine. Raises `Failed` if it has
-        hooks."""
+        """Return whether the remote is a folder on this machine. Raises `Failed` if the folder has
+        hooks, or if the remote also has URLs on other machines."""
         listed = await self.command.run(directory, "remote", "get-url", "--push", "--all", remote)
         addresses = [line for line in os.fsdecode(listed.output).split("\n") if line]
         folders = [address for address in addresses if not REMOTE_ADDRESS.match(address)]
@@ -230,7 +230,7 @@ class GitPush:
         return arguments + (["--base", base] if base else [])
 
     async def _subjects(self, directory: Path, branch: str, base: str) -> list[str]:
-        """Return the subjects of the commits that are not in the base, oldest first."""
+        """Return the subjects of the newest 50 commits that are not in the base, oldest first."""
         own = f"refs/heads/{branch}"
         apart = await self._compare_base(directory, own, base)
         which = [own, *(["--not", apart] if apart else [])]

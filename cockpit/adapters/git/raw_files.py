@@ -294,7 +294,7 @@ def _named(where: Path, names: Sequence[bytes]) -> _Walk:
 
 
 def _mode(path: bytes) -> int:
-    """Return the mode of a path, without following a link; 0 for a missing one."""
+    """Return the mode of a path, without following a link; 0 for a missing path."""
     try:
         return os.lstat(path).st_mode
     except (FileNotFoundError, NotADirectoryError):

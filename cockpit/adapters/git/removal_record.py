@@ -1,8 +1,8 @@
-"""Record the moved folder before a worktree is removed, so that a later removal recognises it.
+"""Record where a worktree's folder is moved during its removal.
 
-The record is in the worktree's `.git/worktrees/NAME` and is deleted together with it. The record
-contains the moved folder's name and identity on disk, so that another folder with this name is
-never changed.
+With the record, a later removal finishes or undoes an interrupted removal. The record is in the
+worktree's `.git/worktrees/NAME` and is deleted together with it. The record contains the moved
+folder's name and identity on disk, so that another folder with this name is never changed.
 """
 
 from __future__ import annotations

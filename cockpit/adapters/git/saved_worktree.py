@@ -42,7 +42,7 @@ class Saved:
     state: OwnState
     reference: str | None
     commits: tuple[str, ...] = ()
-    """The commits that were created; the reference points to the last one."""
+    """The commits that were created, or else HEAD; the reference points to the last one."""
 
 
 class WorktreeSaver:

@@ -146,8 +146,8 @@ class Git:
     async def keep_out(self, directory: Path, pattern: str) -> None:
         """Add a pattern to the repository's exclude file, which all its worktrees share.
 
-        Does nothing outside a repository. Raises `BadUsage` for an empty pattern or one of several
-        lines, and `Failed` if the file cannot be written.
+        Does nothing outside a repository. Raises `BadUsage` for an empty pattern or one with a
+        line break, and `Failed` if the file cannot be written.
         """
         if not pattern or re.search(r"[\0\r\n]", pattern):
             raise BadUsage(

@@ -72,7 +72,8 @@ class HookResponses:
     def permit(self, agent: AgentName, path: str) -> None:
         """Allow the agent's CLI to write this file without a dialog, until `forbid`.
 
-        Idempotent. For a path with a line break, calls `forbid` instead.
+        Replaces the permission for another file. Idempotent. For a path with a line break, calls
+        `forbid` instead.
         """
         if "\n" in path or "\r" in path:
             self.forbid(agent)
@@ -95,7 +96,7 @@ class HookResponses:
         write_private(folder / SEAL, f"{supervisor} {secrets.token_hex(8)}\n".encode())
 
     def release_compaction(self, agent: AgentName) -> bool:
-        """Let the compaction continue; return False if the compaction was not delayed."""
+        """Remove the delay that `hold_compaction` set; return False if there was none."""
         return _take(self.folder / agent / SEAL)
 
 

@@ -78,14 +78,14 @@ class Spool:
     def take(self) -> list[Signal]:
         """Return and remove the reports since the previous call, in order of writing.
 
-        If a folder contains more than `AT_ONCE` files, the rest is left for the next call, and the
-        `on_change` callback is called immediately. Includes an agent's latest status line if it
-        changed, without removing its file.
+        Reads at most `AT_ONCE` entries of a folder. If there may be more, they are left for the
+        next call, and the `on_change` callback is called immediately. Includes an agent's latest
+        status line if it changed, without removing its file.
         """
         reports: list[_Report] = []
         for agent, folder in self._agents():
-            found, has_more = _reports(agent, folder)
-            reports.extend(found)
+            agent_reports, has_more = _reports(agent, folder)
+            reports.extend(agent_reports)
             if has_more:
                 self._wake()
         signals = [signal for report in reports if (signal := self._read(report))]
@@ -170,8 +170,8 @@ def _nothing() -> None:
 def _reports(agent: AgentName, folder: Path) -> tuple[list[_Report], bool]:
     """Return the reports in one agent's folder, oldest first, and whether there are more.
 
-    Removes files left by killed reporters, and files with other names, because the reporter's limit
-    includes them.
+    Removes files left by killed reporters, and files with other names, because they count towards
+    the reporter's limit.
     """
     reports: list[_Report] = []
     removed = 0
@@ -218,7 +218,10 @@ def _bounded(path: Path) -> bytes:
 
 
 def parse_report(content: bytes) -> Mapping[str, Any] | None:
-    """Return the report as an object; None if even the report's beginning is invalid."""
+    """Return the report as an object, without the part after a truncation or an error.
+
+    None if the report is another value, or is invalid before its first complete field.
+    """
     text = without_halves(content.decode("utf-8", "replace"))
     try:
         whole = loads(text)

@@ -84,7 +84,8 @@ def install_wheel(
 def run_command(name: str, connect: Sequence[str], *words: str) -> tuple[int, list[str]]:
     """Run a command on the host; return its exit code and the lines of both outputs.
 
-    Raises `NoSupervisor` if the connection is lost or the command does not end in time.
+    Raises `NoSupervisor` if the connection is lost or the command takes longer than
+    `COMMAND_SECONDS`, and what `run_script` raises.
     """
     script = f"set -- {shlex.join(words)}\n{_text('command.sh')}"
     answer = run_script(connect, script, seconds=COMMAND_SECONDS)

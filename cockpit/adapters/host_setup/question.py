@@ -11,7 +11,8 @@ from cockpit.adapters.host_setup.remote_script import ScriptAnswer, run_script
 def ask_host(connect: Sequence[str], question: bytes, seconds: float) -> ScriptAnswer:
     """Run `question.sh` on a host: the key `answer` has the line that `cockpit move-step` printed.
 
-    The key `missing` is set if cockpit is not on the PATH. Raises `ProgramMissing` or `Failed` if
+    The key `missing` is set if cockpit is not on the host's PATH. A host that fails or is too slow
+    gives an incomplete answer. Raises `ProgramMissing` or `Failed` if
     `connect` does not start.
     """
     script = Path(__file__).with_name("question.sh").read_text(encoding="utf-8")

@@ -49,7 +49,7 @@ class ScriptAnswer:
     cut_off: bool = False
     """Whether the host sent more than `MOST_BYTES`."""
     round_trip: float | None = None
-    """The round trip of one line on the open connection, in seconds."""
+    """The round trip of one line on the open connection, in seconds; None if not measured."""
     errors: tuple[str, ...] = ()
     """The last lines of standard error."""
     noise: str = ""

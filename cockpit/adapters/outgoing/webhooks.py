@@ -124,7 +124,8 @@ def _retry_after(headers: Mapping[str, str]) -> float | None:
 
 
 def _refusal(scheme: str, addresses: list[Address], allow_private: bool) -> str:
-    """Return why the URL is refused; "" if it is allowed. One forbidden IP address is enough."""
+    """Return why the URL is refused; "" if it is allowed. One private IP address is enough for a
+    refusal, unless `allow_private` is set."""
     private = [address for address in addresses if not is_public(address)]
     if not addresses:
         return "the host name does not resolve"

@@ -1,6 +1,6 @@
-"""Find the ancestors of a process, with the values of `COCKPIT_RUN` in their environments.
+"""Find the ancestors of a process, with cockpit's variables in their environments.
 
-A process can remove this variable from its own environment, but not from that of its parents.
+A process can remove a variable from its own environment, but not from its ancestors' environments.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def ancestry(pid: int, boot: str | None = None) -> list[Ancestor]:
 def started_by_tmux(above: Sequence[Ancestor], socket: Path) -> Ancestor | None:
     """Return the process in `above` that the tmux server of this socket started.
 
-    None for a caller outside this server, and for a caller that this process started.
+    None for a caller outside this server, and for a caller that the current process started.
     """
     for start in tmux_starts(above):
         if same_path(start.socket, socket):

@@ -80,7 +80,7 @@ class BoundedCalls:
     async def _run(self, jobs: Sequence[_Job], patience: float) -> None:
         """Run the jobs until each is done or hangs; record hanging jobs.
 
-        Starts no further job while too many threads hang.
+        If too many threads hang, returns without starting the remaining jobs.
         """
         while jobs:
             if self.hanging >= self._most_hung:
@@ -137,8 +137,8 @@ class _Job:
         return NoAnswer(
             "The file system does not answer",
             f"{safe_line(subject, 200)}: no answer for {seconds:.0f} s.",
-            "If the machine is very busy, try again later. Otherwise check the mount (FUSE, NFS, a "
-            "stopped process).",
+            "If the machine is very busy, try again later. Otherwise check the file system (FUSE, "
+            "NFS, the files of a stopped process).",
         )
 
 
@@ -180,7 +180,7 @@ class _Batch:
         return True
 
     def give_up(self, patience: float) -> _Job | None:
-        """Abandon the thread if its current call takes too long; return this call."""
+        """Abandon the thread if its current job takes too long; return that job, else None."""
         with self._lock:
             if self.over or self._at < 0:
                 return None

@@ -58,7 +58,7 @@ class LaunchOrders:
         return [sys.executable, "-I", "-S", str(LAUNCHER), *keep, str(path)]
 
     def sweep(self, *, older_than: float = 0.0) -> None:
-        """Remove launch, prompt and temporary files that are older than `older_than` seconds."""
+        """Remove launch, prompt and temporary files written at least `older_than` seconds ago."""
         youngest = time.time() - older_than
         for pattern in ("*.order", "prompt-*.md", ".*.tmp"):
             for path in self.folder.glob(pattern):
@@ -136,7 +136,7 @@ class LaunchOrders:
             write_private(path, content)
         except OSError as error:
             raise Hindered(
-                "Cannot write the launch file",
+                "Cannot write a file for the launch",
                 f"{path}: {error.strerror}",
                 "Free some space, or make the folder writable.",
             ) from error

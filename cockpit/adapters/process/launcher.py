@@ -1,8 +1,8 @@
 """Start an agent in its pane: `python -I -S launcher.py ORDER`.
 
 Reads a launch file (see `launch_order`), changes to its directory, locks its leases, and replaces
-itself with the agent, which has the same process and exactly the environment of the file. Prints
-errors to the pane. Exit codes: 127 program not found, 126 not runnable, 125 refused. Imports
+itself with the agent. The agent keeps the process id, and gets exactly the environment in the file.
+Prints errors to the pane. Exit codes: 127 program not found, 126 not runnable, 125 refused. Imports
 nothing of cockpit, because the package is not on its path. Runs no shell.
 """
 
@@ -31,7 +31,8 @@ class Refused(Exception):
 
 
 def read_order(path: str, keep: bool) -> list[bytes]:
-    """Return the fields of a launch file, and delete the file unless `keep` is set."""
+    """Return the fields of a launch file, and delete the file unless `keep` is set. Raises
+    `Refused`."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     except OSError as error:

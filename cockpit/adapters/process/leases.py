@@ -92,7 +92,7 @@ def _other_holders(handle: int) -> tuple[int, ...]:
 
 
 def _read(raw: bytes) -> Holder:
-    """Parse `PID AGENT MARKER`, as written by the launcher; missing parts become unknown."""
+    """Parse `PID AGENT MARKER`, as written by the launcher; missing parts become None."""
     words = raw.decode("ascii", "replace").split()
     pid = int(words[0]) if words and words[0].isdecimal() else None
     agent, run = (words[place] if len(words) > place else None for place in (1, 2))

@@ -285,7 +285,7 @@ def _boot_session() -> str:
 
 
 def _psutil() -> Any:
-    """Import psutil; with /proc, used only by `started_at`."""
+    """Import psutil; with /proc, used only by `started_at`, and by `boot_id` without an id."""
     import psutil  # type: ignore[import-untyped]
 
     return psutil

@@ -1,8 +1,9 @@
 """Identify processes, wait for their end, and end them.
 
-On Linux, a reused pid is never signalled, because the process's identity is compared while a pidfd
-refers to the process, and the kernel reports the end of a process. On other systems, the identity
-is compared just before a signal, and the process is polled four times a second.
+With pidfds (Linux 5.3 and later), a reused pid is never signalled, because the process's identity
+is compared while a pidfd refers to the process, and the kernel reports the end of a process.
+Without them, the identity is compared just before a signal, and the process is polled four times a
+second.
 """
 
 from __future__ import annotations
@@ -209,8 +210,11 @@ class LocalProcesses:
         patience: float = 6.0,
         first: EndSignal = "TERM",
     ) -> Ending:
-        """End the process first, then other processes with `COCKPIT_RUN=<marker>`, which get at
-        most 2 s to exit before they are killed."""
+        """End the process first, then other processes with `COCKPIT_RUN=<marker>`, and descendants
+        of the process with a hidden environment.
+
+        The process gets `patience` seconds to exit before it is killed, the others at most 2 s.
+        """
         killed, survivors, hidden = False, list[ProcessId](), list[ProcessId]()
         if process is not None:
             hidden = self._hidden_below(process)  # read before its children get another parent
@@ -221,11 +225,12 @@ class LocalProcesses:
             left = [carrier for carrier in carriers if carrier not in survivors]
             if not left:
                 break
-            stragglers.update(dict.fromkeys(one.pid for one in left))
+            stragglers.update(dict.fromkeys(carrier.pid for carrier in left))
             hard, stuck = await self._end_all(left, min(patience, 2.0), signal.SIGTERM)
             killed = killed or hard
-            survivors += [one for one in stuck if one not in survivors]
-        survivors = [one for one in {*survivors, *hidden, *self.marked(marker)} if self.alive(one)]
+            survivors += [carrier for carrier in stuck if carrier not in survivors]
+        remaining = {*survivors, *hidden, *self.marked(marker)}
+        survivors = [survivor for survivor in remaining if self.alive(survivor)]
         return Ending(
             gone=not survivors,
             killed=killed,

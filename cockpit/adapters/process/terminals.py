@@ -51,7 +51,8 @@ class OpenTerminal:
 
 
 def open_terminal(name: str) -> OpenTerminal | None:
-    """Open a terminal by its name, such as `pts/3`; None if it does not belong to the user."""
+    """Open a terminal by its name, such as `pts/3`; None if it cannot be opened, or belongs to
+    another user."""
     if not _NAME.fullmatch(name):
         return None
     try:

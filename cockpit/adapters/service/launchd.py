@@ -55,7 +55,8 @@ class LaunchdAgent:
         ).decode()
 
     def check(self) -> None:
-        """Raise `ProgramMissing` or `NotNow` if launchd does not manage this user's desktop."""
+        """Raise `ProgramMissing` without launchctl, and `NotNow` if this user has no desktop
+        session."""
         if shutil.which("launchctl") is None:
             raise ProgramMissing(
                 "launchctl is not on this machine", "", "Start the supervisor manually: cockpit up"
@@ -69,8 +70,8 @@ class LaunchdAgent:
             )
 
     def commands(self, *, start: bool) -> tuple[tuple[str, ...], ...]:
-        """Return the commands that load and start the agent; without `start`, the agent starts at
-        the next login.
+        """Return the command that loads and starts the agent; none without `start`, because launchd
+        loads the agent at the next login.
         """
         return (("launchctl", "bootstrap", _domain(), str(self.path)),) if start else ()
 

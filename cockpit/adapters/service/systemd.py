@@ -104,8 +104,8 @@ WantedBy=default.target
         }
 
     def hint(self) -> str | None:
-        """Return how to start the service without a login; None if the service already does, or
-        if this is unknown.
+        """Return how to start the service without a login; None if the service already starts
+        without a login, or if loginctl does not report this.
         """
         if shutil.which("loginctl") is None:
             return None

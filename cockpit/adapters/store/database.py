@@ -2,8 +2,8 @@
 when the call returns.
 
 A commit takes a quarter of a millisecond (WAL with `synchronous=FULL`), so nothing is batched. A
-file that cannot be read is moved aside and reported, never overwritten. A file from a newer cockpit
-is refused.
+file with unreadable content is moved aside and reported, never overwritten. A file from a newer
+cockpit is refused.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class Database:
         self.refused: str | None = None
         """Why a write failed, until `try_to_write` succeeds."""
         self.rows_put_aside: list[DamagedRow] = []
-        """Unreadable rows that were moved to the table `damaged` since this store was opened."""
+        """Unreadable rows that were saved in the table `damaged` since this store was opened."""
 
     def open(self) -> Self:
         """Open or create the database, after moving an unreadable file aside.
 
-        A file that only cannot be opened now, because of a lock or the disk, stays where it is.
-        Raises `Failed` then, and for a database of a newer version.
+        A file that cannot be opened because of a lock or the disk stays where it is. Raises
+        `Failed` then, and for a database of a newer version.
         """
         try:
             try:

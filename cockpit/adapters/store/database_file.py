@@ -19,7 +19,7 @@ _TEMPORARY = {
     *(sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_NOLFS),
     *(sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM, sqlite3.SQLITE_AUTH),
 }
-"""Errors that say nothing about the content of the file."""
+"""SQLite's codes for errors that the content of the file does not cause."""
 
 
 def connect(path: Path) -> sqlite3.Connection:
@@ -58,7 +58,7 @@ def is_unreadable(error: sqlite3.DatabaseError) -> bool:
 def reason_and_step(path: Path, error: sqlite3.DatabaseError | OSError) -> tuple[str, str]:
     """Return why a database cannot be opened, and the user's next step."""
     if isinstance(error, OSError) and error.errno in (errno.ELOOP, errno.EISDIR):
-        return f"{error.strerror}.", "Move what is at that path away, then try again."
+        return f"{error.strerror}.", "Move this link or folder away, then try again."
     if isinstance(error, sqlite3.Error) and _code(error) in _LOCKS:
         step = f"Close the program that has it open, then try again. To find it: fuser {path}"
         return f"Another process has locked the file ({error}).", step

@@ -19,7 +19,7 @@ MOST = 200
 
 
 class Stale(NamedTuple):
-    """A handoff whose document was never indexed, or was sealed again after it was indexed."""
+    """A handoff whose document was never indexed, or has changed since it was indexed."""
 
     handoff: str
     agent: str
@@ -66,7 +66,7 @@ class SearchTable:
             self._run("insert into document_words(rowid, text) values (?, ?)", number, text)
 
     def clear(self, handoff: str) -> None:
-        """Remove a document's text from the index; the document is not indexed again.
+        """Remove a document's text from the index; the text is indexed again only if it changes.
         Idempotent."""
         number = self._number(handoff)
         if number is not None:

@@ -109,7 +109,8 @@ class Store(Database):
         )
 
     def sessions_over(self, since: float) -> list[SessionRecord]:
-        """Return the ended sessions with a transcript that began at `since` or later."""
+        """Return the ended sessions that began at `since` (Unix seconds) or later and have a
+        transcript, oldest first."""
         return self._all(
             SessionRecord,
             "select * from sessions where state in ('handed_off', 'ended', 'undone') "
@@ -216,7 +217,7 @@ class Store(Database):
         )
 
     def last_ended(self, session: SessionId) -> HandoffRecord | None:
-        """Return this session's last handoff if it has ended; None otherwise."""
+        """Return this session's latest handoff if that handoff has ended; None otherwise."""
         row = self._one(
             HandoffRecord,
             "select * from handoffs where old_session = ? order by created desc limit 1",
@@ -264,7 +265,8 @@ class Store(Database):
         return 0.0 if row is None else float(row[0])
 
     def counted_cost(self, *sessions: str) -> float | None:
-        """Return the largest cost that was counted for any of these session ids, or None."""
+        """Return the largest cost that was counted for one of these session ids; None if no cost
+        was counted."""
         rows = [
             float(row[0])
             for session in sessions
@@ -355,7 +357,8 @@ class Store(Database):
         return events if after else events[::-1]
 
     def last_exit(self, agent: AgentName, since: float) -> EventRecord | None:
-        """Return the agent's last event `agent.exited` at `since` or later; None without one."""
+        """Return the agent's latest event `agent.exited` at `since` or later; None if there is
+        none."""
         row = self.run(
             "select * from events where agent = ? and kind = 'agent.exited' and at >= ? "
             "order by id desc limit 1",

@@ -23,8 +23,7 @@ from cockpit.core.safetext import safe_line
 from cockpit.ports.panes import PaneGone, PaneOccupied, PanesSilent
 
 LONGEST_SOCKET_PATH = 107 if sys.platform == "linux" else 103
-"""Maximum bytes of a socket's path. tmux's own error is only "File name too
-long"."""
+"""Maximum bytes of a socket's path. tmux's own error is only "File name too long"."""
 
 NEEDED = frozenset({"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TERMINFO", "TERMINFO_DIRS"})
 
@@ -32,8 +31,8 @@ INSTALL_HINT = "Install it (Debian: apt-get install tmux; macOS: brew install tm
 
 
 class ServerGone(PanesSilent):
-    """No process is listening on the socket. The server may still be running; its pid shows whether
-    it is."""
+    """No process is listening on the socket. The server may still be running, without its
+    socket."""
 
 
 class NoSession(Failed):

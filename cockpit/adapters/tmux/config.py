@@ -18,7 +18,7 @@ SESSION = "cockpit"
 group."""
 KEY_OPTION = "@cockpit_key"
 """Option of a terminal's session: the key that returns to cockpit's screen, if the user's own
-tmux around the terminal uses the default key."""
+tmux around the terminal uses the first return key itself."""
 ASIDE, LEAVES = "aside", "leaves"
 """The values of `RETURN_OPTION`: after the session, the terminal shows a cockpit screen (`ASIDE`)
 or the user's shell (`LEAVES`)."""

@@ -34,9 +34,9 @@ T = TypeVar("T")
 
 HOME_OPTION = "@cockpit_home"
 EMPTY, OPEN = "empty", "open"
-"""Whether a screen was ever started in the home window. The first process in the window is a
-placeholder that exits immediately. Until tmux notices this, the window looks as if a screen is
-running in it."""
+"""Values of `HOME_OPTION`: whether a screen was ever started in the home window. The first process
+in the window is a placeholder that exits immediately. Until tmux notices this, the window looks as
+if a screen is running in it."""
 
 PID = ["display-message", "-p", "#{pid}"]
 NEW_SESSION = (

@@ -185,8 +185,8 @@ class TmuxViews:
         )
 
     async def show(self, pane: PaneId) -> None:
-        """Show a pane in the terminal that shows the home window; if several do, in the last active
-        one.
+        """Show a pane in the terminal that shows the home window. If several terminals show it, use
+        the most recently active one.
 
         Other terminals are not changed. Raises `PaneGone`, and `NotNow` if no terminal shows the
         home window.

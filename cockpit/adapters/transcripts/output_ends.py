@@ -1,4 +1,4 @@
-"""Cut out the end of a tool's output, which contains the line with the result."""
+"""Return the end of a tool's output, which contains the line with the result."""
 
 from __future__ import annotations
 
@@ -7,5 +7,5 @@ TAIL_KEPT = 1_000
 
 
 def end_of(output: str, kept: int) -> str:
-    """Return at most `TAIL_KEPT` characters at an output's end, without its first `kept` ones."""
+    """Return the last characters of an output, at most `TAIL_KEPT`, without the first `kept`."""
     return output[max(kept, len(output) - TAIL_KEPT) :]

@@ -10,5 +10,6 @@ _ANSWERED = ("User has answered your questions:", "Your questions have been answ
 
 
 def quoted_answers(text: str) -> list[tuple[str, str]]:
-    """Return questions and answers in the form of Claude Code and opencode; else an empty list."""
+    """Return pairs of question and answer; empty if the text is not such a result of Claude Code or
+    opencode."""
     return _QUOTED.findall(text) if text.startswith(_ANSWERED) else []

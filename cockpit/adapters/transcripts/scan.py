@@ -89,7 +89,7 @@ def _lines(descriptor: int, block: int, longest: int) -> Iterator[Sequence[bytes
 
 
 class _LongLine:
-    """Collects a line from pieces. Of a line that is too long, keeps only whether it may contain a
+    """Collects a line from pieces. If the line is too long, keeps only whether it may contain a
     token count."""
 
     def __init__(self, longest: int) -> None:

@@ -59,7 +59,7 @@ class Fetched:
     start: int
     """The offset in the file at which the fetch began."""
     another: bool
-    """Whether this is not the file of the previous fetch; then reading began at the start."""
+    """Whether the file was replaced or truncated; then reading began at the start of the file."""
     place: _Place
     """The position after this fetch."""
     events: tuple[SessionEvent | Skipped, ...]

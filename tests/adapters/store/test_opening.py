@@ -91,7 +91,7 @@ def test_what_is_no_file_is_said_and_left_alone(path: Path, what: str) -> None:
     with pytest.raises(Failed, match="Cannot open") as refused:
         Store(other).open()
 
-    assert "Move what is at that path away" in refused.value.hint
+    assert "Move this link or folder away" in refused.value.hint
     assert other.is_symlink() or other.is_dir()
 
 
