@@ -69,11 +69,14 @@ class KeptHost:
         )
 
     def dial(self) -> RemoteConnection | StreamConnection:
-        """Open a stream. Raises `ProgramMissing` or `Failed` if the command does not start."""
+        """Open a stream, or start an own process if the host's cockpit is too old.
+
+        Raises `ProgramMissing` or `Failed` if the command does not start.
+        """
         return self._dial(b"")
 
     def step(self) -> RemoteConnection | StreamConnection:
-        """Open a stream to a new `cockpit move-step` on the host. Raises like `dial`."""
+        """Like `dial`, for a new `cockpit move-step` on the host."""
         return self._dial(STEP)
 
     def _dial(self, purpose: bytes) -> RemoteConnection | StreamConnection:
@@ -146,7 +149,7 @@ class _Line(threading.Thread):
         super().__init__(name=f"line to {kept.host.name}", daemon=True)
         self.host = kept.host
         self.lost: CockpitError | None = None
-        """Why the connection was lost."""
+        """Why the connection was lost; None as long as it exists."""
         self._kept = kept
         self._process = process
         self._multiplexer = Multiplexer(opens=True)

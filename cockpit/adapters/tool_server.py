@@ -27,7 +27,7 @@ async def serve(offered: AgentTools, name: str) -> None:
 
 
 def tool_server(offered: AgentTools, name: str) -> Server[Any]:
-    """Return the server, without starting it."""
+    """Return an MCP server with these tools and their resources; does not start the server."""
 
     async def list_tools(_: object, __: object) -> types.ListToolsResult:
         return types.ListToolsResult(tools=[_described(tool) for tool in offered.tools])

@@ -122,7 +122,7 @@ class Browser(Server):
 
     @web.middleware
     async def _guard(self, request: web.Request, handler: _Handler) -> web.StreamResponse:
-        """Respond with 403 to requests without token or cookie.
+        """Respond with 403 to requests without token or cookie, or with an unknown `Host`.
 
         A request with the token gets the cookie and a redirect. API requests are checked by the
         gateway instead.

@@ -69,6 +69,7 @@ class Documents:
         """Return the path for the agent's draft. Creates the folder, and removes an existing file.
 
         The path is absolute and without symbolic links, so that every process uses the same file.
+        Raises `Failed`, and `BadUsage` for an unsuitable folder.
         """
         place = _place(worktree, folder)
         path = place / f"draft-{checked(handoff)[:8]}.md"
@@ -121,7 +122,7 @@ class Documents:
 
         Never overwrites another document: if the file name is taken, a number is added to it. A
         document that this handoff already sealed is replaced, so that an interrupted seal can be
-        repeated. Raises `Failed`.
+        repeated. Raises `Failed`, and `BadUsage` for an unsuitable folder.
         """
         place = _place(worktree, folder)
         data = text.encode("utf-8", "replace")

@@ -2,8 +2,8 @@
 
 `core.composition` has the built-in layout; a template gets the same sections. The template runs
 sandboxed in a separate process, with limits on time, memory and size. It gets only strings,
-numbers and mappings of these: no files, no attributes, no other templates. If the result is not a
-valid handoff document, the built-in layout is used.
+numbers, None and mappings of these: no files, no attributes, no other templates. If the result is
+not a valid handoff document, the built-in layout is used.
 """
 
 from __future__ import annotations

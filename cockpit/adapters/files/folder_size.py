@@ -26,7 +26,7 @@ class FolderSize:
     size: int
     """Allocated bytes."""
     complete: bool
-    """False if the folder is larger, or may be: a limit was reached, or a part is unreadable."""
+    """False if a limit was reached or a part is unreadable; then the folder may be larger."""
 
 
 def folder_size(

@@ -57,7 +57,8 @@ class FolderWatch:
         self._inotify = Inotify(cache_size=_EVENTS_AT_ONCE)
 
     def add(self, folder: Path, mask: int) -> int:
-        """Watch a folder; a second call returns the same watch. Raises `OSError`."""
+        """Watch a folder; a second call for this folder returns the same watch. Raises
+        `OSError`."""
         from asyncinotify import Mask
 
         return self._inotify.add_watch(folder, Mask(mask | _ONLY_FOLDERS)).wd

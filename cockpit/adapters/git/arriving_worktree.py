@@ -1,8 +1,8 @@
 """Receive a worktree from another machine: check its bundle, and restore files and index exactly.
 
 The bundle is not trusted: git verifies the bundle and checks each object before storing it. Its
-commits get one reference, below `refs/cockpit/moved`. No file or worktree is overwritten, and an
-existing branch is only moved forward.
+commits get one reference, below `refs/cockpit/moved`. No file or worktree is overwritten. An
+existing branch is only moved forward, and moved back if the worktree cannot be restored.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ DEADLINE = 600.0
 LARGEST_HEADER = 1_000_000
 """Maximum bytes of a bundle's text before its pack."""
 SPARE = 50_000_000
-"""Minimum bytes that stay free on the disk."""
+"""Bytes that must be free on the disk in addition to three times the bundle's size."""
 
 
 class ArrivingWorktree:

@@ -33,7 +33,8 @@ LOCKED = "cockpit made this for"
 """Prefix of the lock reason of cockpit's worktrees."""
 NOTE = "cockpit.json"
 FILLING = "cockpit-filling"
-"""The index of a worktree whose files are not complete, in its git directory."""
+"""Name of the temporary index, in a worktree's git directory, for completing the worktree's
+files."""
 LARGEST_NOTE = 65_536
 
 
@@ -374,7 +375,10 @@ def read_note(folder: Path) -> Made | None:
 
 
 def lock(folder: Path) -> str | None:
-    """Return why a worktree is locked, from `.git/worktrees/NAME`; None if it is not locked."""
+    """Return why a worktree is locked, from `.git/worktrees/NAME`.
+
+    "" for a lock without a reason, and None if the worktree is not locked.
+    """
     try:
         return read_text(folder / "locked", LARGEST_NOTE, cut=True).strip()
     except OSError:

@@ -47,7 +47,7 @@ class GitDiff:
         """Return the diff between `since_commit` and the directory's files.
 
         Compares with HEAD if this repository does not have the commit, and with the empty tree if
-        there is no HEAD. Raises only `ProgramMissing`.
+        there is no HEAD. Raises only `ProgramMissing`; `Diff.unknown` has any other error.
         """
         try:
             return await self._of(directory, since_commit)

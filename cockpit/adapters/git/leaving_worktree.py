@@ -46,7 +46,8 @@ class Leaving:
     branch: str | None
     head: str
     roots: tuple[str, ...]
-    """The root commits of HEAD's history; the other machine finds the same repository by them."""
+    """At most 20 root commits of HEAD's history, by which the other machine finds the same
+    repository."""
     uncommitted: int
     """Number of files that differ from HEAD and will be moved."""
     ignored: StaysBehind

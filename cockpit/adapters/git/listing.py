@@ -38,7 +38,10 @@ class GitListing:
         self._own = GitOwnState(command)
 
     async def all_of(self, repository: Path) -> list[Tree]:
-        """Return the linked worktrees in git's order. Raises `Failed` if git cannot list them."""
+        """Return the linked worktrees in git's order; empty outside a repository.
+
+        Raises `Failed` if git cannot list them.
+        """
         common = await self.look.common(repository)
         if common is None:
             return []
@@ -217,7 +220,7 @@ def _folders(common: Path) -> dict[Path, Path]:
     for pointer in (common / "worktrees").glob("*/gitdir"):
         try:
             target = Path(os.fsdecode(read_file(pointer, 8192)).strip())
-            # A newer git may write a path relative to this folder.
+            # A newer git may write a path relative to the pointer's folder.
             folders[Path(os.path.normpath(pointer.parent / target)).parent] = pointer.parent
         except OSError:
             continue

@@ -194,8 +194,10 @@ class GitPush:
         return f"{home}{text[1:]}" if text.startswith("~/") and home else text
 
     async def open_pull_request(self, directory: Path, branch: str, base: str) -> str:
-        """Open a pull request; return its URL. Title and text are commit subjects, because prompts
-        are private."""
+        """Open a pull request; return its URL. Raises `ProgramMissing` or `Failed`.
+
+        Title and text are commit subjects, because prompts are private.
+        """
         arguments = await self._request(directory, branch, base)
         if not arguments:
             raise Failed(

@@ -44,7 +44,7 @@ class GitPaths:
     """The git directory and the index that git uses while a worktree is saved."""
 
     folder: Path
-    """The worktree's git directory, `.git/worktrees/NAME`."""
+    """The worktree's git directory: `.git/worktrees/NAME`, or `.git` for the main checkout."""
     index: Path
     """A copy of the worktree's index in a private folder, because other processes may write to the
     original."""

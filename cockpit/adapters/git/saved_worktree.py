@@ -66,8 +66,8 @@ class WorktreeSaver:
         state = await self._own.read(tree, git_paths.folder)
         if await asyncio.to_thread(index_digest, git_paths.index) != state.index:
             raise NotNow(
-                f"{safe_line(str(tree.directory))} was not removed",
-                "Files were staged in it just now.",
+                f"{safe_line(str(tree.directory))} was not saved",
+                "Files were staged in it just now. Nothing was removed.",
                 "Try again.",
             )
         made: list[str] = []

@@ -25,9 +25,9 @@ from cockpit.core.errors import Failed
 from cockpit.core.ids import AgentName
 
 ASK = "ask"
-"""The group of the request to the agent; no CLI event has this name."""
+"""The group of the texts of `Runtime.ask`; no CLI event has this name."""
 FACTS = "facts"
-"""The group of the facts that an agent gets again after a compaction or `/clear`."""
+"""The group of the text of `Runtime.supplement`; no CLI event has this name."""
 
 PERMIT = "permit"
 """The file with the path that the agent may write to; no CLI event has this name."""

@@ -51,7 +51,7 @@ class ScriptAnswer:
     round_trip: float | None = None
     """The round trip of one line on the open connection, in seconds; None if not measured."""
     errors: tuple[str, ...] = ()
-    """The last lines of standard error."""
+    """The last lines of standard error, at most three."""
     noise: str = ""
     """The first line on standard output that was not an answer."""
 

@@ -17,7 +17,7 @@ import time
 MAGIC = b"cockpit-order-2"
 REFUSED, NOT_RUNNABLE, NOT_FOUND = 125, 126, 127
 LEASE_DESCRIPTOR = 10
-"""The lowest descriptor for lease files. Shells do not use descriptors from this number on."""
+"""The lowest descriptor for lease files. Scripts for a POSIX shell use only lower descriptors."""
 TRIES, BETWEEN_TRIES = 10, 0.03
 """Maximum attempts to lock a lease file, and the seconds between attempts."""
 

@@ -285,7 +285,8 @@ def _boot_session() -> str:
 
 
 def _psutil() -> Any:
-    """Import psutil; with /proc, used only by `started_at`, and by `boot_id` without an id."""
+    """Import psutil; with /proc, used only by `started_at`, and by `boot_id` if /proc has no
+    id."""
     import psutil  # type: ignore[import-untyped]
 
     return psutil

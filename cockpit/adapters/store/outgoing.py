@@ -49,7 +49,8 @@ class OutgoingTable:
         return _messages(rows.fetchall())
 
     def next_after(self, now: float) -> float | None:
-        """Return when the next message becomes due, in Unix seconds; None if there is none."""
+        """Return when the next message becomes due after `now`, in Unix seconds; None if no message
+        does."""
         row = self._run("select min(next_at) from outgoing where next_at > ?", now).fetchone()
         return None if row[0] is None else float(row[0])
 

@@ -136,7 +136,7 @@ class Store(Database):
     # Handoffs
 
     def save_handoff(self, handoff: HandoffRecord) -> None:
-        # Not by `asdict`: it copies the details and the state, item by item, for each new state.
+        # `asdict` would copy the details and the state, item by item, for each new state.
         row = {field.name: getattr(handoff, field.name) for field in fields(handoff)}
         self._upsert("handoffs", "id", {**row, "details": details_to_record(handoff.details)})
 

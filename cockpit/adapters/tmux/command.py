@@ -135,7 +135,7 @@ def literal(word: str) -> str:
 
 
 def client_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables that a client, and a server that it starts, needs.
+    """Return the variables for a client, and for a server that the client starts.
 
     Other variables are left out, because panes that the user opens inherit the server's
     environment. Agents get their environment from their launch.
@@ -165,7 +165,8 @@ def check_socket_path(socket: Path) -> None:
 
 
 def check_version(program: str, environment: Mapping[str, str]) -> str:
-    """Return tmux's version. Raises `ProgramMissing` if tmux is too old or not installed."""
+    """Return tmux's version. Raises `ProgramMissing` if tmux is too old, not installed, or cannot
+    be run."""
     executable = shutil.which(program, path=environment.get("PATH", os.defpath))
     if executable is None:
         raise missing(program)

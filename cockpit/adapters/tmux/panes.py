@@ -106,8 +106,8 @@ class Tmux:
         return int(pids.pop()) if len(pids) == 1 else None
 
     async def look(self) -> dict[PaneId, Pane]:
-        """See `Panes.look`. A pane whose process has ended has an exit status, unless tmux has lost
-        it."""
+        """See `Panes.look`. A pane whose process has ended has an exit status or signal, unless
+        tmux has lost it."""
         panes = await self._list()
         for _ in range(POKES):
             if not any(self._status_is_lost(pane) for pane in panes.values()):
@@ -118,8 +118,7 @@ class Tmux:
         return panes
 
     async def open(self, label: str, launch: Launch) -> Pane:
-        """See `Panes.open`. Raises `BadUsage` for a label with other characters than letters,
-        digits and `._:@/+-`."""
+        """See `Panes.open`. Raises `BadUsage` for a label that does not match `LABEL_PATTERN`."""
         _check_label(label)
         # On a thread: writes files, and searches a prompt of any size for secrets.
         argv = await asyncio.to_thread(self.orders.command, prepared(launch))

@@ -75,7 +75,7 @@ def bindings(keys: Iterable[str], bound: Iterable[str] = ()) -> str:
 
 
 def stored(config: Path) -> tuple[str, ...]:
-    """Return the keys stored beside the configuration; the default ones if there are none."""
+    """Return the keys stored beside the configuration; the default keys if none are stored."""
     try:
         keys = read_text(_file(config), MOST_BYTES, cut=True).split()
     except (OSError, CockpitError):

@@ -258,7 +258,7 @@ class TmuxViews:
 
     async def over_ssh(self) -> bool | None:
         """Return whether an attached terminal is connected over SSH; None if none is attached, or
-        if an earlier version attached all of them."""
+        if an earlier version of cockpit attached all of them."""
         try:
             values = await self.tmux.server.ask(["list-clients", "-F", f"#{{{OVER_SSH_OPTION}}}"])
         except (ServerGone, NoSession):
@@ -292,7 +292,10 @@ class TmuxViews:
         return [name for line in lines if not line.startswith("$") for name in line.split()]
 
     async def _terminal_at_home(self) -> tuple[str, str]:
-        """Return session and name of the last active terminal that shows the home window."""
+        """Return session and name of the most recently active terminal that shows the home window.
+
+        Raises `PaneGone`, and `NotNow` if no terminal shows the home window.
+        """
         fields = "#{client_activity} #{window_index} #{session_id} #{client_name}"
         home, _ = await self.home()
         latest, *lines = await self.tmux.server.ask(

@@ -8,7 +8,7 @@ FAR_OPTION = "@cockpit_far"
 closes the window if no other terminal shows it."""
 OVER_SSH_OPTION = "@cockpit_over_ssh"
 """Option of a terminal's session: whether the terminal is connected over SSH, `yes` or `no`. An
-earlier version does not set it."""
+earlier version of cockpit does not set it."""
 RETURN_OPTION = "@cockpit_return"
 """Option of a terminal's session: if set, the return key ends the session instead of showing the
 home window."""

@@ -7,5 +7,6 @@ TAIL_KEPT = 1_000
 
 
 def end_of(output: str, kept: int) -> str:
-    """Return the last characters of an output, at most `TAIL_KEPT`, without the first `kept`."""
+    """Return at most the last `TAIL_KEPT` characters of an output, without its first `kept`
+    characters."""
     return output[max(kept, len(output) - TAIL_KEPT) :]

@@ -10,6 +10,6 @@ _ANSWERED = ("User has answered your questions:", "Your questions have been answ
 
 
 def quoted_answers(text: str) -> list[tuple[str, str]]:
-    """Return pairs of question and answer; empty if the text is not such a result of Claude Code or
-    opencode."""
+    """Return pairs of question and answer from a result in the form of Claude Code or opencode;
+    empty for any other text."""
     return _QUOTED.findall(text) if text.startswith(_ANSWERED) else []
