@@ -115,7 +115,7 @@ def _own_text(path: Path, shown: Path, folder: int | None = None) -> str:
     if reason is None and len(data) > LARGEST:
         reason = f"The limit is {LARGEST // 1024} KiB."
     if reason is not None:
-        hint = "Use a regular file that you own, such as a copy."
+        hint = f"Use a regular file that you own, such as a copy, of at most {LARGEST // 1024} KiB."
         raise BadUsage(f"Cannot use {safe_line(str(shown))} as a handoff document", reason, hint)
     return data.decode("utf-8", "replace")
 

@@ -288,7 +288,7 @@ def _check_plain(entry: os.stat_result) -> None:
         raise Failed(
             "Cannot use the draft handoff document",
             reason,
-            "Write a regular file at the requested path.",
+            f"Write a regular file of at most {LARGEST // 1024} KiB at the requested path.",
         )
 
 

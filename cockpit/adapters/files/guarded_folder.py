@@ -36,8 +36,9 @@ def opened(folder: Path, *, make_below: Path | None = None) -> Iterator[int]:
     """Open a folder whose absolute path contains no symbolic link.
 
     With `make_below`, a parent of the folder, missing folders below this parent are created with
-    mode 0700. Other users lose write permission for the folder. Raises `Failed` for a link, another
-    user's folder or a file, and `FileNotFoundError` for a missing folder.
+    mode 0700. Other users lose write permission for the folder. Raises `Failed` if a
+    part of the path is a link or a file, or if the folder belongs to another user, and
+    `FileNotFoundError` for a missing folder.
     """
     made_from = len(make_below.parts) if make_below is not None else len(folder.parts)
     at = os.open("/", _STEP)

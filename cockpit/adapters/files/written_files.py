@@ -40,7 +40,7 @@ class WrittenFiles:
         """Watch a file, which may not exist yet. Idempotent.
 
         Blocks as long as the file system does. Raises `OSError` if the folder does not exist or
-        cannot be watched, or if the file is a symbolic link, whose target is in another folder.
+        cannot be watched, or if the file is a symbolic link, whose target may be elsewhere.
         """
         if file.is_symlink():
             raise OSError(f"{file} is a symbolic link")

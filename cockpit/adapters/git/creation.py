@@ -94,7 +94,7 @@ class GitWorktrees:
             await self._check_free(repository, branch)
             if await self._commit(repository, f"refs/heads/{branch}") != commit:
                 raise Failed(
-                    f"The branch {safe_line(branch)} exists and has other commits",
+                    f"The branch {safe_line(branch)} exists and points to another commit",
                     "It was not changed.",
                     "Choose another branch.",
                 )

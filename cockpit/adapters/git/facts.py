@@ -150,7 +150,7 @@ class GitFactFinder:
             "-z",
             "--no-renames",
             "--untracked-files=normal",
-            # Each submodule gets a separate git call, with its own settings.
+            # Otherwise git would start a git call in each submodule, with the submodule's settings.
             "--ignore-submodules=dirty",
             deadline=30.0,
         )

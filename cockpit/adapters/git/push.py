@@ -155,8 +155,8 @@ class GitPush:
             if hook := next(filter(None, hooks), ""):
                 raise Failed(
                     "Nothing was pushed",
-                    f"{safe_line(remote)} is a folder on this machine with a hook, which a push"
-                    f" would run here: {safe_line(hook)}",
+                    f"{safe_line(remote)} is a folder on this machine, and a push could run a hook"
+                    f" here: {safe_line(hook)}",
                     by_hand(plain),
                 )
         return True
@@ -169,7 +169,7 @@ class GitPush:
         return [self._expand_home(path) for path in dict.fromkeys((plain, unquote(plain)))]
 
     async def _hook(self, remote: Path) -> str:
-        """Return the description of a hook that a push to this folder would run; "" for none."""
+        """Return the description of a hook that a push to this folder could run; "" for none."""
         for place in (remote, remote.with_name(f"{remote.name}.git")):
             if await asyncio.to_thread(place.is_file):
                 return f"{place} is a file, which may refer to any folder"

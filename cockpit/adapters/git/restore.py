@@ -103,7 +103,7 @@ def _open_empty(folder: Path) -> int:
     except OSError as error:
         raise BadUsage(
             f"Cannot use {safe_line(str(folder))}",
-            "It is a link or a file." if folder.is_symlink() else str(error.strerror),
+            "It is a link." if folder.is_symlink() else str(error.strerror),
             "Choose a new folder.",
         ) from error
     with os.scandir(top) as listed:

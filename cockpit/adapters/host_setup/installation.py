@@ -117,7 +117,7 @@ def _lost(name: str, answer: ScriptAnswer, until: str) -> CockpitError:
     return NoSupervisor(
         f"Lost connection to {name} before {until}",
         why or "The connection ended.",
-        f"Check the host, then try again: cockpit hosts check {name}",
+        "Check the connection to the host, then try again.",
     )
 
 

@@ -81,8 +81,8 @@ class ShellHooks:
         """A folder with one empty file per `COCKPIT_RUN` in use, so that a restarted supervisor
         finds the processes."""
         self._kind = mark
-        """Prefix of a hook's `COCKPIT_RUN`. Processes with the prefix `hook` have the user's
-        rights, others do not."""
+        """Prefix of a hook's `COCKPIT_RUN`. In the supervisor's API, processes with the prefix
+        `hook` have the user's rights; processes with another prefix have an agent's rights."""
         self._ending: set[asyncio.Task[None]] = set()
 
     async def run(

@@ -257,8 +257,8 @@ def _stat(path: str) -> os.stat_result | None:
 
 
 def boot_id() -> str:
-    """Return the kernel's id of this boot; if the kernel has no such id, the time of the boot in
-    seconds.
+    """Return the kernel's id of this boot; if the kernel has no such id, a text with the Unix time
+    of the boot.
 
     macOS has an id; there, the time would change if the clock is set.
     """
@@ -332,8 +332,8 @@ def _entry_of_proc(pid: int) -> ProcessEntry | None:
 def _entry_of_psutil(pid: int) -> ProcessEntry | None:
     def ask(process: Any) -> ProcessEntry:
         with process.oneshot():
-            # `create_time` changes with the clock, so psutil itself compares this time. On Linux it
-            # is relative to the boot.
+            # psutil itself compares `_ident`, because `create_time` changes with the clock. On
+            # Linux, the time in `_ident` is relative to the boot.
             started = process._ident[1]
             ended = process.status() in (psutil.STATUS_ZOMBIE, psutil.STATUS_DEAD)
             return ProcessEntry(pid, process.ppid(), round(started * 100), ended)

@@ -2,7 +2,8 @@
 
 The index is in the same database as the handoffs, and can be rebuilt from the files. SQLite's FTS5
 splits text into trigrams, so any part of a word is found, in any script. Words of fewer than three
-characters only filter the results of the longer words.
+characters are not looked up in the index; they filter the results of the longer words, or all
+documents.
 """
 
 from __future__ import annotations

@@ -306,8 +306,8 @@ class TmuxViews:
         at_home = [fields for fields in here if fields[1] == str(HOME_WINDOW)]
         if not at_home:
             raise NotNow("No terminal shows cockpit's screen", hint="To open it: cockpit")
-        # Activity is in whole seconds. For a pane that all sessions have, tmux reports the last
-        # active session, which it knows to the microsecond.
+        # Activity is in whole seconds. For a pane that all sessions have, tmux reports the most
+        # recently active session, which it knows to the microsecond.
         _, _, session, client = max(
             at_home, key=lambda fields: (fields[2] == latest, int(fields[0]))
         )

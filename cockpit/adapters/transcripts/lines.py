@@ -67,7 +67,7 @@ def may_hold_reading(piece: bytes) -> bool:
 def _has_too_many_values(line: bytes) -> bool:
     """Return whether a line has more than `MOST_VALUES` values, without parsing the line."""
     if len(line) - len(line.translate(None, b",[{")) <= MOST_VALUES:
-        return False  # even with the signs inside strings
+        return False  # even if the signs inside strings are counted
     values, in_string, start = 0, False, 0
     while start < len(line):
         piece = line[start : start + _STEP]
