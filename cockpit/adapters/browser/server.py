@@ -214,5 +214,5 @@ class Browser(Server):
 
 
 def _cells(request: web.Request, name: str, usual: int) -> int:
-    asked = request.query.get(name, "")
-    return int(asked) if asked.isascii() and asked.isdigit() and len(asked) < 5 else usual
+    text = request.query.get(name, "")
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 5 else usual

@@ -45,11 +45,11 @@ def render(text: str, template: Path) -> str:
     """
     document = read(text)
     body = plain(_rendered(_source(template), document, template)).strip("\n")
-    made = front_matter.dump(document.front or FrontMatter()) + "\n" + body + "\n"
-    problems = [problem for problem in validate(made, complete=True) if not problem.mends]
+    rendered = front_matter.dump(document.front or FrontMatter()) + "\n" + body + "\n"
+    problems = [problem for problem in validate(rendered, complete=True) if not problem.mends]
     if problems:
         raise _bad(template, f"the result is not a handoff document. {problems[0]}")
-    return made
+    return rendered
 
 
 def _rendered(source: str, document: Document, template: Path) -> str:

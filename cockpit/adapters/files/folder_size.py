@@ -60,11 +60,11 @@ def folder_size(
             complete = False
             continue
         try:
-            here = os.fstat(opened)
-            device = here.st_dev if device is None else device
-            if here.st_dev != device:
+            status = os.fstat(opened)
+            device = status.st_dev if device is None else device
+            if status.st_dev != device:
                 continue
-            total += here.st_blocks * BLOCK
+            total += status.st_blocks * BLOCK
             with os.scandir(opened) as entries:
                 for entry in entries:
                     if count >= most or now() >= end or cancelled():

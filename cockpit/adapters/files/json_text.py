@@ -82,15 +82,15 @@ def without(text: str, path: KeyPath) -> str:
         inner = _child(container, key)
         assert inner is not None
         container = _container(text, inner.value)
-    gone = _child(container, path[-1])
-    assert gone is not None
-    at = container.children.index(gone)
+    removed = _child(container, path[-1])
+    assert removed is not None
+    at = container.children.index(removed)
     if len(container.children) == 1:
         begin, end = container.begin + 1, container.end
     elif at > 0:
-        begin, end = container.children[at - 1].end, gone.end
+        begin, end = container.children[at - 1].end, removed.end
     else:
-        begin, end = gone.begin, container.children[1].begin
+        begin, end = removed.begin, container.children[1].begin
     return text[:begin] + text[end:]
 
 

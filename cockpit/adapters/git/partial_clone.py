@@ -25,9 +25,9 @@ async def missing_files_step(
     name = os.fsdecode(remotes[0]) if remotes else "origin"
     if name.startswith("-"):
         return None
-    words = ("git", "-C", str(repository), "fetch", "--refetch", "--no-filter", name)
+    arguments = ("git", "-C", str(repository), "fetch", "--refetch", "--no-filter", name)
     return safe_line(
         "The repository is a partial clone, and cockpit does not fetch. Fetch all files"
-        f" (git 2.36 or newer), then start the agent again: {shlex.join(words)}",
+        f" (git 2.36 or newer), then start the agent again: {shlex.join(arguments)}",
         1000,
     )

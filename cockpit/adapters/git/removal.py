@@ -83,8 +83,11 @@ class GitRemoval:
     # An interrupted removal
 
     async def _resume(self, tree: Tree, git_paths: GitPaths) -> Removed | None:
-        """Finish an interrupted removal, or move its folder back and raise `NotNow`; return None if
-        no removal was interrupted."""
+        """Finish an interrupted removal; return None if no removal was interrupted.
+
+        Raises `NotNow` after moving the folder back, and for a moved folder that is not the
+        recorded one or has unsaved files.
+        """
         await self._move_back_old(tree, git_paths)
         record = await asyncio.to_thread(read_record, git_paths.folder, tree.directory)
         if record is None:
@@ -224,7 +227,8 @@ class GitRemoval:
     async def _folder(self, tree: Tree) -> Path:
         """Return the worktree's `.git/worktrees/NAME`.
 
-        Raises `Failed` unless the worktree's `.git` file points to it.
+        Raises `Failed` if git does not list the worktree, if the result is a link, or if the
+        worktree's `.git` file does not point to it.
         """
         common = await self.look.common(tree.repository)
         folder = common and await asyncio.to_thread(own_folder, common, tree.directory)

@@ -23,13 +23,13 @@ def main() -> int:
     """Read a message from stdin and send it; return the exit code."""
     import apprise
 
-    asked = json.loads(sys.stdin.readline())
+    message = json.loads(sys.stdin.readline())
     sender = apprise.Apprise()
-    if not sender.add(asked["url"]):
+    if not sender.add(message["url"]):
         return NO_ADDRESS
     sent = sender.notify(
-        title=asked["title"],
-        body=asked["body"],
+        title=message["title"],
+        body=message["body"],
         body_format=apprise.NotifyFormat.TEXT,
         interpret_escapes=False,
     )

@@ -38,7 +38,8 @@ LAUNCHER = Path(__file__).with_name("launcher.py")
 
 
 class LaunchOrders:
-    """A private folder of launch files. Prompt files are written to `Launch.prompt_folder`."""
+    """A private folder of launch files. Prompt files are written to `Launch.prompt_folder`, or to
+    this folder without one."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -59,9 +59,9 @@ def change_directory(directory: bytes) -> None:
         raise Refused(
             REFUSED, f"cannot enter the directory {shown(directory)}: {error.strerror}"
         ) from None
-    here = os.getcwdb()  # noqa: PTH109  bytes, like `directory`
-    if here != directory:
-        raise Refused(REFUSED, f"{shown(directory)} leads to another directory, {shown(here)}")
+    actual = os.getcwdb()  # noqa: PTH109  bytes, like `directory`
+    if actual != directory:
+        raise Refused(REFUSED, f"{shown(directory)} leads to another directory, {shown(actual)}")
 
 
 def take_lease(path: bytes, owner: bytes, *, shared: bool = False) -> None:

@@ -29,8 +29,8 @@ class DialogTable:
         ).fetchone()
         if row is None or row["kind"] not in get_args(DialogKind):
             return None
-        asked = DialogOpened(row["kind"], row["detail"], row["tool"], row["command"], row["body"])
-        return asked, float(row["at"])
+        dialog = DialogOpened(row["kind"], row["detail"], row["tool"], row["command"], row["body"])
+        return dialog, float(row["at"])
 
     def keep(self, agent: str, session: str, asked: DialogOpened, at: float) -> None:
         """Store the open dialog. The text must be free of secrets."""

@@ -55,9 +55,9 @@ def tmux_name(key: str) -> str:
 def key_label(name: str) -> str:
     """Convert tmux's name of a key to the name on a keyboard: `C-F12` to `Ctrl-F12`."""
     *held, last = name.split("-")
-    words = dict(_MODIFIERS.values())
+    labels = dict(_MODIFIERS.values())
     is_letter_with_ctrl = len(last) == 1 and held == ["C"]
-    return "".join(words[f"{modifier}-"] for modifier in held) + (
+    return "".join(labels[f"{modifier}-"] for modifier in held) + (
         last.upper() if is_letter_with_ctrl else last
     )
 

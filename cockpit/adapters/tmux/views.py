@@ -125,8 +125,8 @@ class TmuxViews:
 
     async def end_if_unused(self) -> None:
         """End the server if its only pane is the home window's. Idempotent."""
-        one = "#{&&:#{==:#{session_windows},1},#{==:#{window_panes},1}}"
-        only_home = f"#{{&&:{one},#{{{HOME_OPTION}}}}}"
+        single_pane = "#{&&:#{==:#{session_windows},1},#{==:#{window_panes},1}}"
+        only_home = f"#{{&&:{single_pane},#{{{HOME_OPTION}}}}}"
         # A server that is exiting answers nothing.
         with suppress(ServerGone, NoSession, PanesSilent):
             await self.tmux.server.ask(
@@ -302,8 +302,8 @@ class TmuxViews:
             ["display-message", "-p", "-t", home, "#{session_id}"],
             ["list-clients", "-F", fields],
         )
-        here = [line.split(" ", 3) for line in lines if line]
-        at_home = [fields for fields in here if fields[1] == str(HOME_WINDOW)]
+        clients = [line.split(" ", 3) for line in lines if line]
+        at_home = [fields for fields in clients if fields[1] == str(HOME_WINDOW)]
         if not at_home:
             raise NotNow("No terminal shows cockpit's screen", hint="To open it: cockpit")
         # Activity is in whole seconds. For a pane that all sessions have, tmux reports the most
@@ -361,6 +361,6 @@ class TmuxViews:
 
 def _screen_options(home: str, launch: Launch) -> list[list[str]]:
     """Return the commands that store the properties of the terminal for a new screen."""
-    asked = launch.environment
-    kept = {SHOWN_OPTION: shows(asked), WISHES_OPTION: wishes(asked)}
-    return [["set-option", "-p", "-t", home, name, value] for name, value in kept.items()]
+    environment = launch.environment
+    options = {SHOWN_OPTION: shows(environment), WISHES_OPTION: wishes(environment)}
+    return [["set-option", "-p", "-t", home, name, value] for name, value in options.items()]
