@@ -112,8 +112,11 @@ class WorktreeSaver:
         return [entry for entry in entries if entry[0] not in (*known, empty)]
 
     async def _own_commit(self, tree: Tree, git_paths: GitPaths, state: OwnState) -> str | None:
-        """Write a commit with the files of `.git/worktrees/NAME`; its parents are the commits to
-        which only these files refer. Return None if the files need not be saved."""
+        """Write a commit with the files of `.git/worktrees/NAME`, and return the commit's hash.
+
+        Its parents are the commits to which only these files refer. None if the files need not be
+        saved.
+        """
         only = await self._own.only_there(tree, git_paths.folder, state)
         if not (only.commits or only.objects or state.busy):
             return None

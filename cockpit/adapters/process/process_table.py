@@ -95,7 +95,8 @@ def carries(pid: int, variable: bytes) -> bool | None:
 
 
 def mentions(pid: int, text: bytes) -> bool:
-    """Return whether the process's initial environment contains this text."""
+    """Return whether the process's initial environment contains this text; False if it cannot be
+    read."""
     if USES_LINUX:
         return text in _environ(pid)
     held = _of_psutil(pid, lambda process: process.environ()) or {}

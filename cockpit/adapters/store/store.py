@@ -144,8 +144,8 @@ class Store(Database):
         return self._one(HandoffRecord, "select * from handoffs where id = ?", handoff)
 
     def handoffs_named(self, start: str) -> list[HandoffRecord]:
-        """Return the handoffs whose id begins with `start`, or whose document or copy has this
-        path.
+        """Return the handoffs whose id begins with `start`, or whose document or copy has `start`
+        as its path, oldest first.
         """
         return self._all(
             HandoffRecord,
