@@ -47,8 +47,8 @@ class Pump:
     ) -> None:
         """`source` and `sink` are the descriptors of the connection, which can be the same.
 
-        `opened` is called with the purpose of a stream that the peer opens, and `reset` with the
-        reason when the peer resets one, before the stream's socket is closed.
+        `opened` is called with the purpose of a stream that the peer opens. `reset` is called with
+        the reason when the peer resets a stream, before the stream's socket is closed.
         """
         self.multiplexer = multiplexer
         self._source = source

@@ -192,7 +192,7 @@ def is_stream(answer: Answer) -> bool:
 
 
 async def messages(answer: Answer) -> AsyncIterator[str]:
-    """Yield the data of server-sent events; the supervisor writes each in one line."""
+    """Yield the data of server-sent events; the supervisor writes an event's data in one line."""
     held = b""
     async for block in answer.blocks:
         *whole, held = (held + block).split(b"\n")

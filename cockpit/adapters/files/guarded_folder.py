@@ -21,8 +21,8 @@ from cockpit.core.errors import Failed
 from cockpit.core.safetext import safe_line
 
 STALE_SECONDS = 3600
-"""Seconds after which a temporary file counts as abandoned. A newer one may belong to another
-cockpit process."""
+"""Seconds after which a temporary file counts as abandoned. A newer file may belong to
+another cockpit process."""
 
 _SEARCH = os.O_PATH if USES_LINUX else getattr(os, "O_SEARCH", os.O_RDONLY)
 _STEP = _SEARCH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC

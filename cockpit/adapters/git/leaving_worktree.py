@@ -113,7 +113,7 @@ class LeavingWorktree:
     ) -> Parcel:
         """Store the worktree's state as commits under a reference, and write the bundle.
 
-        `known` are commits that the other machine has; those unknown here are ignored. Raises
+        `known` are commits that the other machine has; commits unknown here are ignored. Raises
         `Failed` if the bundle is larger than `most` bytes or a file cannot be stored, and `NotNow`
         if files change meanwhile.
         """

@@ -39,7 +39,7 @@ SHARED = ("--single-worktree", *(f"--exclude={name}/*" for name in REFERENCES), 
 """Options of `git rev-list` for all references that remain after a worktree's removal: shared
 references and the main HEAD."""
 PARENTS = 500
-"""Maximum parents of one commit; more are split into several commits."""
+"""Maximum parents of one commit; more parents are distributed over several commits."""
 SIDES = ("", "the common ancestor's side", "our side", "their side")
 
 

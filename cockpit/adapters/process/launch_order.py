@@ -102,7 +102,7 @@ class LaunchOrders:
 
         Every user of the machine can read a process's arguments. So only a short prompt is an
         argument: a slash command without secrets, or the prompt of a program that can neither
-        mention files nor read the prompt from one.
+        mention files nor read the prompt from a file.
         """
         raw = _bytes(prompt)
         is_long = len(raw) > LONGEST_ARGUMENT

@@ -1,7 +1,7 @@
 """The terminal in which one of cockpit's tmux clients runs: the terminal's name, and the user's
 own tmux around the terminal.
 
-Reads only the key bindings of the user's tmux, and changes nothing there.
+Reads only the prefix keys and key bindings of the user's tmux, and changes nothing there.
 """
 
 from __future__ import annotations

@@ -207,8 +207,9 @@ class TmuxViews:
         )
 
     async def show_remote(self, label: str, launch: Launch) -> None:
-        """Show a window with this program in the terminal that `show` would use, for a pane on
-        another machine.
+        """Show a window with this program, which displays a pane of another machine.
+
+        The window appears in the terminal that `show` would use.
 
         There is one window per label. The return key closes the window if no other terminal shows
         it; the program then gets a hangup. The window is closed too when its program exits with 0.
