@@ -308,7 +308,8 @@ class GitWorktrees:
                     f"The branch {safe_line(branch)} is checked out elsewhere",
                     safe_line(fields["worktree"]),
                     "Use another branch, or switch that folder to another branch. If the folder no"
-                    " longer exists: cockpit worktrees remove PATH",
+                    " longer exists: cockpit worktrees remove PATH, or git worktree prune if"
+                    " cockpit did not create it",
                 )
 
     async def _commit(self, repository: Path, base: str) -> str:
@@ -360,7 +361,7 @@ def _incomplete(directory: Path, why: str, answer: GitAnswer, step: str | None =
     return Failed(
         f"The worktree {safe_line(str(directory))} is incomplete",
         f"{why} {answer.error}",
-        step or f"Remove it and start again: cockpit worktrees remove {directory}",
+        step or f"Remove it and start again: cockpit worktrees remove {directory} --salvage",
     )
 
 
