@@ -59,7 +59,7 @@ class Browser(Server):
         """Serve until SIGINT or SIGTERM. Calls `on_address` with the URL as soon as the server
         accepts connections.
 
-        Raises `Failed` if the port is not available.
+        Raises `Failed` if the port or the address is not available.
         """
         over = asyncio.Event()
         loop = asyncio.get_running_loop()
@@ -90,7 +90,8 @@ class Browser(Server):
             raise Failed(
                 f"Port {self.port} at {self._bound} is not available",
                 error.strerror or str(error),
-                "Use any free port: cockpit serve --port 0",
+                "Use any free port: cockpit serve --port 0. With --bind, use an address of this"
+                " machine.",
             ) from error
         self.port = listening.sockets[0].getsockname()[1]
         return listening
