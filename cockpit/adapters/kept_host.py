@@ -69,7 +69,7 @@ class KeptHost:
         )
 
     def dial(self) -> RemoteConnection | StreamConnection:
-        """Open a stream, or start an own process if the host's cockpit is too old.
+        """Open a stream; if the host's cockpit is too old, start a separate process instead.
 
         Raises `ProgramMissing` or `Failed` if the command does not start.
         """
@@ -149,7 +149,7 @@ class _Line(threading.Thread):
         super().__init__(name=f"line to {kept.host.name}", daemon=True)
         self.host = kept.host
         self.lost: CockpitError | None = None
-        """Why the connection was lost; None as long as it exists."""
+        """Why the connection was lost; None while it exists."""
         self._kept = kept
         self._process = process
         self._multiplexer = Multiplexer(opens=True)

@@ -21,7 +21,7 @@ class AccessCheck:
     def __init__(self, bound: str) -> None:
         """`bound` is the address that the server listens on."""
         self.token = secrets.token_urlsafe(32)
-        """The token in the URL that the user opens; the API accepts it too."""
+        """The token in the URL that the user opens; the API accepts this token too."""
         self.api_token = secrets.token_urlsafe(32)
         """A token for the API; it gives no access to the screen."""
         self.key = secrets.token_urlsafe(32)

@@ -170,7 +170,7 @@ def _nothing() -> None:
 def _reports(agent: AgentName, folder: Path) -> tuple[list[_Report], bool]:
     """Return the reports in one agent's folder, oldest first, and whether there are more.
 
-    Removes files left by killed reporters, and files with other names, because they count towards
+    Removes files left by killed reporters, and files with other names, because they count toward
     the reporter's limit.
     """
     reports: list[_Report] = []
