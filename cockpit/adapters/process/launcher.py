@@ -66,7 +66,7 @@ def change_directory(directory: bytes) -> None:
 
 def take_lease(path: bytes, owner: bytes, *, shared: bool = False) -> None:
     """Lock the lease file for this process, which becomes the agent. Raises `Refused` if another
-    process holds the lock.
+    process holds the lock, or if the file cannot be opened.
 
     A shared lease file that cannot be opened is skipped: no other process could lock it exclusively
     either.

@@ -121,7 +121,10 @@ WantedBy=default.target
 
 
 def _quoted(text: str) -> str:
-    """Quote one word of a unit file, so that systemd reads no specifier in it."""
+    """Quote one word of a unit file, so that systemd reads no specifier in it.
+
+    Raises `BadUsage` for characters that are not printable.
+    """
     if not text.isprintable():
         raise BadUsage(
             f"A unit file cannot contain {text!a}",
