@@ -124,7 +124,7 @@ class StreamConnection:
         """Why this stream was not opened, or was reset by the host; None if no reason is known."""
 
     def broken(self, received: bytes = b"") -> CockpitError:
-        """Return the error for a broken stream. Waits briefly for the reason."""
+        """Return the error for a broken stream; with an `own_process`, waits briefly for it."""
         if self.own_process is not None:
             return self.own_process.broken(received)
         if received:

@@ -189,7 +189,10 @@ class GitRemoval:
         commits: tuple[str, ...],
         *moved: Path,
     ) -> None:
-        """Raise `Failed` unless the repository contains all saved objects, synced to disk."""
+        """Raise `Failed` unless the repository contains all saved objects, synced to disk.
+
+        Does nothing without a reference.
+        """
         if reference:
             to_remove = [tree.directory, git_paths.folder, *moved]
             await self._proof.check(tree, git_paths, reference, commits, to_remove)

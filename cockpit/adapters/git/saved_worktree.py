@@ -104,7 +104,7 @@ class WorktreeSaver:
     async def _staged(
         self, tree: Tree, git_paths: GitPaths, known: tuple[str, str]
     ) -> list[tuple[str, str]]:
-        """Return the trees of the index that differ from the known trees."""
+        """Return the trees of the index, without the known trees and the empty tree."""
         if not await asyncio.to_thread(git_paths.index.exists):
             return []
         empty = await self._raw_files.tree(git_paths, {})

@@ -77,7 +77,7 @@ class Snapshots:
     def of(self, directory: Path) -> Snapshot | None:
         """Return the settings; None outside a repository. Raises `Failed` if they cannot be read.
 
-        Blocks. Starts no process if nothing changed.
+        Blocks. Starts no process for cached settings whose files have not changed.
         """
         kept = self._kept.get(directory)
         if kept is not None and _signature(directory, kept[1].places) == kept[0]:

@@ -13,8 +13,8 @@ from cockpit.ports.worktrees import GitFacts, Worktrees
 async def with_commits(git: Worktrees, directory: Path, state: GitFacts, facts: Facts) -> Facts:
     """Return the facts with the session's commits corrected from git's history.
 
-    Unchanged if git has none of the recorded commits. `state` must have the commits since the
-    session began.
+    Unchanged if commits are recorded and git has none of them. `state` must have the commits since
+    the session began.
     """
     recorded = facts.commits
     if not any([await git.known(directory, made.hash) for made in recorded]) and recorded:

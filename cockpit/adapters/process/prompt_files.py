@@ -99,7 +99,7 @@ class KeptPrompts:
 
 
 def make_private_folder(folder: Path) -> None:
-    """Create a folder and its parent with mode 0700. Raises `OSError`."""
+    """Create a folder and its parent with mode 0700, if they do not exist. Raises `OSError`."""
     for path in (folder.parent, folder):
         path.mkdir(mode=0o700, parents=True, exist_ok=True)
 

@@ -213,8 +213,10 @@ class TmuxServer:
         write_configuration(self.command.config)
 
     async def _socket_recreated(self) -> bool:
-        """Make the running server create its socket again; return whether the server has a socket
-        now."""
+        """Make the running server create its socket again; return False if the server has ended.
+
+        Raises `PanesSilent` if the server does not create a socket in time.
+        """
         identity = self._recorded()
         if identity is None or not self.processes.alive(identity):
             return False

@@ -224,7 +224,7 @@ class TmuxViews:
         await self._select_window(client, session, window)
 
     async def detach(self, line: str = "") -> None:
-        """Detach the terminal that `show` would use, which then shows a line of text.
+        """Detach the terminal that `show` would use; with `line`, it then shows this text.
 
         Raises `NotNow` if no terminal shows the home window. Without a command for the client, tmux
         would print `[exited]` below the user's prompt.
