@@ -1,7 +1,7 @@
 """Copy an agent's path, branch or session id to the terminal's clipboard (OSC 52).
 
-Text is copied only when the user runs one of these actions. Text with control characters is never
-copied, because it could run when it is pasted into a shell.
+Text is copied only when the user runs one of these actions. Text with control or invisible
+characters is never copied, because it could run when it is pasted into a shell.
 """
 
 from __future__ import annotations
@@ -67,7 +67,9 @@ class Copying:
         elif len(text) > MOST:
             show_reason(self._screen, f"The {what} is too long to copy ({len(text):,} characters).")
         elif text != safe_line(text, MOST):
-            show_reason(self._screen, f"The {what} has control characters, so it was not copied.")
+            show_reason(
+                self._screen, f"The {what} has control or invisible characters: not copied."
+            )
         else:
             in_background(self._screen, partial(self._send, text, what))
 

@@ -25,7 +25,7 @@ Answer = TypeVar("Answer")
 KEYS = (
     ("Tab Shift-Tab", "Next field, previous field."),
     ("← →", "Change the selected option."),
-    ("Ctrl-U Ctrl-W", "Clear the field; delete a word."),
+    ("Ctrl-U Ctrl-W", "Delete to the start of the line; delete the word before the cursor."),
     ("Enter Ctrl-S", "Submit."),
     ("Esc Ctrl-G", "Cancel."),
 )

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from cockpit.tui.state.context import UIContext
     from cockpit.tui.state.model import Model
 
-KEEPS_RUNNING = "Agents and supervisor keep running. To open the screen again: cockpit"
+KEEPS_RUNNING = "Agents and supervisor keep running"
 
 
 def leave(app: App[Any], ui: UIContext, *, ask: bool = False) -> None:
-    """End the screen. Asks first if something ends with the screen, or with `ask`."""
+    """End the screen. Asks the user first if something ends with the screen, or with `ask`."""
     if not ui.ends_on_leaving and not ask:
         app.exit(True)
         return
@@ -29,14 +29,15 @@ def leave(app: App[Any], ui: UIContext, *, ask: bool = False) -> None:
         if yes:
             app.exit(True)
 
-    app.push_screen(LeaveQuestion(ui.ends_on_leaving or KEEPS_RUNNING, ui.attached), decided)
+    text = ui.ends_on_leaving or _with_command(KEEPS_RUNNING, ui)
+    app.push_screen(LeaveQuestion(text, ui.attached), decided)
 
 
 def what_keeps_running(model: Model, ui: UIContext) -> str:
-    """Return a line for the shell after leaving: the agents that keep running, and the command.
+    """Return a line for the shell after leaving: how many agents keep running, and a command.
 
-    Empty if everything ends with the screen, or if the main supervisor does not respond, because
-    the running agents are then unknown.
+    The command opens the screen again. Empty if everything ends with the screen, or if the main
+    supervisor does not respond, because the running agents are then unknown.
     """
     if ui.ends_on_leaving or not model.main.connection.live:
         return ""
@@ -48,5 +49,9 @@ def what_keeps_running(model: Model, ui: UIContext) -> str:
         what = "The supervisor keeps running"
     else:
         what = f"{counted(running, 'agent')} {'keeps' if running == 1 else 'keep'} running"
+    return _with_command(what, ui)
+
+
+def _with_command(text: str, ui: UIContext) -> str:
     command = "cockpit" if ui.host == LOCAL else f"cockpit --host {safe_line(ui.host, 100)}"
-    return f"{what}. To open the screen again: {command}"
+    return f"{text}. To open the screen again: {command}"

@@ -23,7 +23,7 @@ WORDS = "The history is kept. The worktree and the branch keep their names."
 class RenameScreen(Form[str]):
     """The form for a new name. Returns the name without a host; empty if cancelled."""
 
-    EXPLAINED = (("name", "The new name: 1 to 32 of a-z, 0-9, dot, underscore, dash."),)
+    EXPLAINED = (("name", "1 to 32 of a-z, 0-9, dot, underscore, dash; a letter or digit first."),)
 
     def __init__(self, name: str) -> None:
         super().__init__()

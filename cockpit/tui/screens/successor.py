@@ -24,7 +24,7 @@ from cockpit.wire.status import AgentStatus
 
 WORDS = (
     "The new session works in the same directory, with the same permissions or fewer. "
-    "If that CLI has no such permission mode, you are asked first."
+    "If the chosen CLI has no equal permission mode, you are asked first."
 )
 
 

@@ -123,7 +123,7 @@ async def test_a_session_that_left_nothing_says_so(fly: Fly) -> None:
         await flight.until(lambda: len(screen.chain.keys) == 1)
         await flight.press("enter")
         await flight.until(flight.toasts)
-        assert "Session #1 left no document" in flight.toasts()[0]
+        assert "Session #1 has no document" in flight.toasts()[0]
 
 
 @pytest.mark.long

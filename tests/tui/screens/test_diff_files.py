@@ -150,7 +150,7 @@ async def test_without_changes_no_key_for_files_is_offered(fly: Fly, tmp_path: P
         await flight.reads("No uncommitted changes", "b since")
         assert "next file" not in flight.text()
         await flight.press("n")
-        await flight.until(lambda: "no changed or new file" in str(flight.toasts()))
+        await flight.until(lambda: "the diff is empty" in str(flight.toasts()))
 
 
 async def test_the_editor_opens_the_file_that_is_looked_at(
@@ -211,7 +211,7 @@ async def test_what_could_run_in_a_shell_is_not_copied(fly: Fly) -> None:
         api = flight.app.model.agents["api"]
         flight.app.model.agents["api"] = api.model_copy(update={"branch": "x\nrm -rf ~\n"})
         await flight.press("B")
-        await flight.until(lambda: "control characters" in str(flight.toasts()))
+        await flight.until(lambda: "control or invisible characters" in str(flight.toasts()))
         flight.app.model.agents["api"] = api.model_copy(update={"branch": None})
         await flight.press("B")
         await flight.until(lambda: "no branch to copy" in str(flight.toasts()))

@@ -128,4 +128,4 @@ async def test_a_document_without_gaps_or_without_facts_counts_none(fly: Fly) ->
         await flight.press("m")
         await flight.until(flight.toasts)
         assert "not found" not in flight.text()
-        assert "leaves out nothing that cockpit checks" in flight.toasts()[0]
+        assert "No missing or contradicted points" in flight.toasts()[0]

@@ -243,7 +243,7 @@ class Slow(MemoryClient):
 async def test_without_one_it_says_how_to_get_one(fly: Fly) -> None:
     async with fly(scene()) as flight:
         await flight.press("W")
-        await flight.reads("0 worktrees", "No worktrees. cockpit start --worktree gives")
+        await flight.reads("0 worktrees", "No worktrees. To start an agent in its own")
 
 
 async def test_how_to_restore_a_removed_worktree_is_in_sight(fly: Fly) -> None:

@@ -179,7 +179,7 @@ class Commands:
         if document is None:
             show_reason(
                 self._screen,
-                f"Session {link.number} left no document." if link else "No session yet.",
+                f"Session {link.number} has no document." if link else "No session yet.",
             )
             return
         screen = self._screen

@@ -29,7 +29,7 @@ from cockpit.tui.widgets.picker import Picker
 from cockpit.tui.widgets.text_view import TextView
 from cockpit.wire.diff import WorktreeDiff
 
-NO_FILE = "The diff has no changed or new file."
+NO_FILE = "No file to open: the diff is empty or not loaded."
 AT_ONCE = 20_000
 """Characters of a diff above which another thread renders its lines."""
 BESIDE = 96

@@ -53,7 +53,7 @@ SHORT = 20
 OFF = "Sessions are not listed. To list them, set in cockpit.toml: [elsewhere] show = true"
 ADOPTING = "◌ Adopting the session: waiting for its process to end."
 WRITING = "◌ A copy of the session is writing its handoff document."
-BUSY = "Wait until the last request for this session has finished."
+BUSY = "Wait until the current request for this session has finished."
 CONTINUE = "To continue from it: cockpit continue PATH --name NAME"
 
 

@@ -247,7 +247,7 @@ class Commands:
         name = self._agent.name
         self._confirm(
             f"Mark the job of {name} as done?",
-            "This runs the end-of-job actions: push, pull request, hooks.",
+            "This runs the configured end-of-job actions, such as push, pull request and hooks.",
             Finish(name=name),
             "done",
         )
@@ -257,7 +257,7 @@ class Commands:
         self._confirm(
             f"Go back to the previous session of {name}?",
             "This ends the current session and reopens the previous one. Files and commits stay as "
-            "they are, also those made since the handoff.",
+            "they are, including those made since the handoff.",
             Undo(name=name),
             "go back",
         )

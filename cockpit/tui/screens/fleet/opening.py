@@ -96,7 +96,7 @@ class Opening:
 
         screen, ui = self._screen, self._screen.ui
         if ui.files is None:
-            show_reason(screen, "This screen has no configuration to change.")
+            show_reason(screen, "With --host, edit the settings in the files on that host.")
             return
         form = SettingsScreen(
             self._model, screen.client, ui.files, ui.home, self._own_keys, begin_at

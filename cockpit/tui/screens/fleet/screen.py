@@ -19,6 +19,7 @@ from textual.widgets import Input
 from cockpit import __version__
 from cockpit.client.client import Client
 from cockpit.config.this_user import this_user
+from cockpit.core.safetext import safe_line
 from cockpit.tui.keys.action import Context
 from cockpit.tui.keys.actions import BY_ID, key_label, keys_of
 from cockpit.tui.keys.bindings import bindings
@@ -409,10 +410,12 @@ class FleetScreen(Screen[None]):
         if (other := self._other_version) is None or other == self._reported_version:
             return
         self._reported_version = other
+        main = self.model.main
+        on_host = f" --host {safe_line(main.host, 32)}" if main.is_remote else ""
         show_reason(
             self,
             f"The supervisor is version {other}, this screen is {__version__}. Restart the "
-            "supervisor (agents keep running): cockpit restart",
+            f"supervisor (agents keep running): cockpit restart{on_host}",
             seconds=COMMAND_SECONDS,
         )
 

@@ -21,10 +21,12 @@ from cockpit.client.joined_client import JoinedClient
 from cockpit.core.errors import CockpitError
 from cockpit.core.far_names import far_name, host_and_name
 from cockpit.tui.keys.action import Context, Handlers
+from cockpit.tui.keys.actions import BY_ID
 from cockpit.tui.keys.bindings import bindings
 from cockpit.tui.keys.reasons import has_ended
 from cockpit.tui.present import history
 from cockpit.tui.present.history import Entry
+from cockpit.tui.present.keys import shown_key
 from cockpit.tui.screens.base_screen import BaseScreen
 from cockpit.tui.screens.frames import show_frames
 from cockpit.tui.screens.history.comparing import ComparingScreen
@@ -226,7 +228,8 @@ class HistoryScreen(BaseScreen):
         pair = list(dict.fromkeys([*self._marked, *here]))[:2]
         chosen = [self._entries[ident] for ident in pair if ident in self._entries]
         if len(chosen) != 2:
-            show_reason(self, "Mark two documents with Space, or mark one and select another.")
+            key = shown_key(BY_ID["history.mark"], self.ui.keys)
+            show_reason(self, f"Mark two documents with {key}, or mark one and select another.")
             return
         older, newer = sorted(chosen, key=lambda entry: entry.created)
         screen = ComparingScreen(self.model, self.client, self.ui, older, newer)

@@ -226,7 +226,7 @@ class ReviewScreen(TextScreen):
     def _show_missing(self) -> None:
         """Above the document, show or hide what the document leaves out or contradicts."""
         if not self._missing and not self._contradicted:
-            show_reason(self, "The document leaves out nothing that cockpit checks.")
+            show_reason(self, "No missing or contradicted points found.")
             return
         self._missing_shown = not self._missing_shown
         self._update_body()

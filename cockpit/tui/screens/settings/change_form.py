@@ -155,7 +155,7 @@ class ChangeForm(Form[bool]):
         try:
             await self._client.ask(Load(config=config, named=files.named))
         except NoSupervisor:
-            return "Applies when the supervisor starts."
+            return "The supervisor reads the file when it starts."
         except CockpitError as error:
             return safe_line(f"The supervisor keeps its previous settings: {error.title}.", 300)
         return ""

@@ -68,14 +68,22 @@ class StartScreen(Form[Start]):
     """The form for starting an agent. For a configured agent, the name is enough."""
 
     EXPLAINED = (
-        ("name", "The agent's name: 1 to 32 of a-z, 0-9, dot, underscore, dash."),
-        ("directory", "The working directory; a relative path starts where you started cockpit."),
+        (
+            "name",
+            "1 to 32 of a-z, 0-9, dot, underscore, dash; a letter or digit first. On another host: "
+            "HOST/NAME.",
+        ),
+        (
+            "directory",
+            "The working directory. A relative path starts where you started cockpit; on another "
+            "host, in the directory of an agent there.",
+        ),
         ("prompt", "The first prompt. Enter starts the agent, Ctrl-J adds a line."),
         ("runtime", "The CLI to run. CLIs that cannot run are last, with the reason."),
         ("command", "Only for the runtime `command`: the program and its arguments."),
         ("mode", "observe only watches, prompt asks you before a handoff, auto hands off."),
         ("worktree", "Give the agent its own checkout and branch, which are shown below."),
-        ("save", "Save the agent in the cockpit.toml that is shown below."),
+        ("save", "Save the agent in the configuration file that is shown below."),
     )
 
     def __init__(
@@ -316,7 +324,7 @@ class StartScreen(Form[Start]):
         try:
             shlex.split(self.command.value if self.runtime.value == "command" else "")
         except ValueError:
-            return "The command has an unclosed quote. Close it."
+            return "The command has an unclosed quote, or ends with a backslash."
         return None
 
     def _place(self) -> Path:

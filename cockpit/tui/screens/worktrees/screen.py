@@ -250,7 +250,7 @@ class WorktreesScreen(BaseScreen):
         if self._trees is None:
             lines.append(Span("  loading…", "muted"))
         elif not self._trees:
-            text = "  No worktrees. cockpit start --worktree gives an agent its own."
+            text = "  No worktrees. To start an agent in its own: cockpit start NAME --worktree"
             lines.append(Span(text, "muted"))
         for removed in self._removals.done:
             lines.append(Span(f"  ✓ removed {safe_line(name_of(removed.tree), 400)}", "success"))
