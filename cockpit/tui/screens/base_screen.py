@@ -1,6 +1,7 @@
-"""The base class of the full screens.
+"""The base classes of the screens that fill the terminal, except the agents' screen.
 
-A screen has a footer and a key line, and runs an action or shows why the action is unavailable.
+A screen shows a lost connection and the key line, and runs an action or shows why the action is
+unavailable.
 """
 
 from __future__ import annotations
@@ -67,14 +68,14 @@ class BaseScreen(Screen[None]):
             self._keys.show()
 
     def reconnected(self) -> None:
-        """Called when a supervisor is reachable again; screens repeat failed requests here."""
+        """Called when a supervisor answers after none did; screens repeat failed requests here."""
 
     def handlers(self) -> Handlers:
         """Return the method that runs each action of this screen, by the action's id."""
         raise NotImplementedError
 
     WITHOUT_ITEMS: ClassVar[frozenset[str]] = frozenset({"help", "back", "again"})
-    """The last parts of the ids of the actions that the key line shows even for an empty list."""
+    """The last parts of the ids of actions that the key line shows even for an empty list."""
 
     @property
     def has_items(self) -> bool:
@@ -83,10 +84,10 @@ class BaseScreen(Screen[None]):
 
     def hints(self) -> Iterable[Action]:
         """Return the available actions that the key line shows."""
-        found = possible(self.model, self.CONTEXT)
+        actions = possible(self.model, self.CONTEXT)
         if self.has_items:
-            return found
-        return [one for one in found if one.id.rpartition(".")[2] in self.WITHOUT_ITEMS]
+            return actions
+        return [action for action in actions if action.id.rpartition(".")[2] in self.WITHOUT_ITEMS]
 
     def action_act(self, action: str) -> None:
         if is_refused_as_paste(self, BY_ID[action]):

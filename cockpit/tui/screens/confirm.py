@@ -28,7 +28,10 @@ class ConfirmScreen(ModalScreen[bool]):
     ]
 
     def __init__(self, question: str, text: str, yes: str) -> None:
-        """`yes` is the label of the key `y`: the action, in one or two words."""
+        """`yes` is the label of the key `y`: the action, in one or two words.
+
+        `text` is cut after 400 characters.
+        """
         super().__init__()
         self._question = safe_line(question)
         self._words = safe_line(text, 400)

@@ -70,7 +70,7 @@ class Form(ModalScreen[Answer]):
         raise NotImplementedError
 
     def show_status(self, text: str, *, wrong: bool) -> None:
-        """Show a message below the fields; if `wrong`, as an error, and remove all toasts.
+        """Show a message in the status line; if `wrong`, as an error, and remove all toasts.
 
         A toast could cover the message.
         """

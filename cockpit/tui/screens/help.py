@@ -42,7 +42,10 @@ VIEW = frozenset({
     "pane-less", "beside", "settings", "events", "redraw", "help", "quit",
 })  # fmt: skip
 GROUPS = (("Agent", None), ("Handoff", HANDOFF), ("Move", MOVE), ("View", VIEW))
-"""The groups of the agents' keys; the first group has all keys that are in no other group."""
+"""The groups of actions in the help of the agents' screen, by title.
+
+The first group has all actions that are in no other group.
+"""
 
 AROUND = 9
 """Lines of the help dialog that are not text: borders, title and keys."""

@@ -1,7 +1,7 @@
 """Import the screens that the first frame does not need, and the types of events for the bell.
 
-Importing these screens takes a fifth of a first start. `load` imports them after the first frame,
-so that no key waits for an import.
+Importing these screens takes a fifth of the time of a first start. `load` imports them after the
+first frame, so that no key waits for an import.
 """
 
 from __future__ import annotations

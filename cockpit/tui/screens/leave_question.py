@@ -16,11 +16,15 @@ LOOK = 1.0
 class LeaveQuestion(ConfirmScreen):
     """The question whether to leave.
 
-    Closes once no terminal is attached: the user of the next terminal did not ask to leave.
+    Closes with the answer no once no terminal is attached, because the user of the next terminal
+    did not ask to leave.
     """
 
     def __init__(self, words: str, attached: Callable[[], Awaitable[int]] | None) -> None:
-        """`attached` returns the number of attached terminals; None if the screen has its own."""
+        """`attached` returns the number of attached terminals.
+
+        None if the screen runs in a terminal of its own.
+        """
         super().__init__("Leave cockpit?", words, "leave")
         self._attached = attached
 

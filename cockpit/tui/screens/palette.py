@@ -8,7 +8,7 @@ from textual.system_commands import SystemCommandsProvider
 NOT_NOW = "Not now: "
 """The text before the reason why an action is unavailable."""
 IN_THE_HELP = 0.2
-"""The score of an action whose help contains the words; lower than the score of a matching name."""
+"""The score of an entry whose help has all words of the search; a matching name scores higher."""
 
 
 class Actions(SystemCommandsProvider):

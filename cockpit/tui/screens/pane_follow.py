@@ -31,11 +31,12 @@ async def look(
     unreachable: str,
     history: int = 0,
 ) -> None:
-    """Show an agent's pane until cancelled; the last capture is always shown.
+    """Show an agent's pane until the pane's stream ends or the task is cancelled.
 
-    `start` is a sentence that says how to start an agent that is not running, `unreachable` the
-    message if the supervisor does not answer. `history` is the number of scrollback lines to
-    include.
+    When the stream ends, its last capture is shown without waiting for the pace. Errors are shown
+    in the view. `start` is a sentence that says how to start an agent that is not running,
+    `unreachable` the message if the supervisor does not answer. `history` is the number of
+    scrollback lines to include.
     """
     if agent is None:
         view.show_message("")
@@ -51,7 +52,7 @@ async def look(
         if view.whose != agent.name:
             view.show_message("No pane to show.")
     except NoSupervisor:
-        # The header shows the outage. Keep the last capture, greyed, unless it is another agent's.
+        # The header shows the outage. Keep this agent's last capture, greyed, but not another's.
         if view.whose != agent.name:
             view.show_message(unreachable)
     except CockpitError as error:

@@ -16,6 +16,7 @@ from cockpit.wire.verbs import RemoveWorktree
 from cockpit.wire.worktrees import WorktreeStatus
 
 RESULTS_KEPT = 5
+"""Maximum number of completed removals that are kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +25,7 @@ class Removed:
 
     tree: WorktreeStatus
     reference: str | None
-    """The git reference under which the worktree's content is saved; None without one."""
+    """The git reference under which the worktree's content is saved; None if nothing was saved."""
 
 
 class Removals:
@@ -37,7 +38,7 @@ class Removals:
         self.refused: dict[str, CockpitError] = {}
         """The error of each failed removal."""
         self.done: list[Removed] = []
-        """Completed removals, newest first."""
+        """The last `RESULTS_KEPT` completed removals, newest first."""
         self._listener: Callable[[], None] = lambda: None
 
     def listen(self, listener: Callable[[], None]) -> None:

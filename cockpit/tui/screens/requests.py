@@ -37,7 +37,7 @@ class Requests:
         then: Callable[[Done], None] | None = None,
         refused: Callable[[CockpitError], None] | None = None,
     ) -> None:
-        """Send a verb and show the reply. `then` gets the reply.
+        """Send a verb in the background, and show the reply. `then` gets the reply.
 
         `refused` gets an error; without `refused`, the error is shown as a toast.
         """
@@ -60,7 +60,10 @@ class Requests:
 
 
 def snooze_or_wake(agent: AgentStatus, question: str | None) -> Snooze:
-    """Return the request that snoozes the question of a handoff, or ends its snooze."""
+    """Return the request that snoozes a handoff, or ends the snooze if the agent is snoozed.
+
+    `question` is the id of the handoff.
+    """
     seconds = 0.0 if agent.is_snoozed else TEN_MINUTES
     return Snooze(name=agent.name, handoff=question, seconds=seconds)
 

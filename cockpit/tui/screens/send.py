@@ -14,11 +14,11 @@ from cockpit.tui.widgets.field import PromptArea
 
 
 class SendScreen(Form[str]):
-    """The form for a prompt. Returns the prompt; empty if cancelled."""
+    """The form for a prompt. Returns the prompt; empty if cancelled or only whitespace."""
 
     EXPLAINED = (
         ("Enter Ctrl-S", "Send the text to the agent."),
-        ("Ctrl-J", "A new line."),
+        ("Ctrl-J", "Insert a new line."),
     )
 
     def __init__(self, name: str) -> None:

@@ -1,4 +1,4 @@
-"""Ask the user in which CLI a job continues.
+"""Ask the user in which CLI or custom runtime a job continues.
 
 The user answers with a digit, so that a held key cannot answer.
 """
@@ -29,7 +29,7 @@ WORDS = (
 
 
 MOST = 9
-"""Maximum number of choices, because each choice has a digit as its key."""
+"""Maximum number of runtimes to choose from: the key of each is a digit."""
 WIDTH = 64
 """Cells of a line in the dialog."""
 MORE = " Other custom runtimes: cockpit handoff {name} --to RUNTIME."
@@ -47,10 +47,10 @@ def others(agent: AgentStatus) -> tuple[str, ...]:
 
 
 def lines(keys: Sequence[tuple[str, str]]) -> list[list[tuple[str, str]]]:
-    """Break keys with their words into lines that fit the dialog."""
+    """Break pairs of a key and its label into lines that fit the dialog."""
     broken: list[list[tuple[str, str]]] = [[]]
     for key in keys:
-        line = "  ".join(" ".join(each) for each in (*broken[-1], key))
+        line = "  ".join(" ".join(hint) for hint in (*broken[-1], key))
         if broken[-1] and len(line) > WIDTH:
             broken.append([])
         broken[-1].append(key)
@@ -58,7 +58,7 @@ def lines(keys: Sequence[tuple[str, str]]) -> list[list[tuple[str, str]]]:
 
 
 class SuccessorScreen(ModalScreen[str]):
-    """The dialog for the CLI. Returns the chosen runtime; None if cancelled."""
+    """The dialog to choose the runtime. Returns its name; None if cancelled."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n,q,escape", "dismiss()", "cancel", show=False),

@@ -1,6 +1,6 @@
 """Run the actions of the screen of one agent.
 
-`do` runs the actions that change the agent.
+The agents' screen runs the actions that both screens have, such as attach, approve and send.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ class DiffFiles(Container):
         self.text = TextView(self._lines, id="agent-diff-text", grounds=GROUNDS)
         self._drawn: _Drawn | None = None
         self._long: tuple[_Drawn, int] | None = None
-        """The long diff that was last rendered, and the width."""
+        """The long diff that is being rendered or was rendered last, and the width."""
         self._long_lines: RenderedLines = READING
         self._files: list[ListedFile] = []
         self._went_to: tuple[int, int] | None = None
@@ -91,7 +91,7 @@ class DiffFiles(Container):
     def _lines(self, width: int, height: int) -> RenderedLines:
         """Return the lines of the diff. The lines of a long diff are rendered in a thread.
 
-        Until then, returns the earlier lines of this diff, or `READING`.
+        Until they are ready, returns the earlier lines of this diff, or `READING`.
         """
         drawn = self._drawn
         if drawn is None or len(drawn.diff.text) <= AT_ONCE:
@@ -127,13 +127,13 @@ class DiffFiles(Container):
 
     @property
     def has_files(self) -> bool:
-        """Whether the diff has changed or new files."""
+        """Whether the diff has changed or new files; False while it is not loaded."""
         diff = self._diff()
         return diff is not None and bool(diff.files or diff.untracked)
 
     @property
     def current(self) -> str | None:
-        """The absolute path of the current file; None without files."""
+        """The absolute path of the current file; None if the diff is empty or not loaded."""
         diff = self._diff()
         if diff is None or not self._files:
             return None

@@ -1,7 +1,8 @@
 """Load the data of one agent for its screen, and track which parts may be outdated.
 
-A new token count is appended to the context history without a request; all other data is read again
-only after a status or an event that may have changed the data.
+A new token count is appended to the context history without a request. Other data is read again
+when the user reloads it, after a lost connection, and after a status or an event that may have
+changed the data.
 """
 
 from __future__ import annotations
@@ -72,7 +73,7 @@ class Lookups:
         return links(self._sessions, self._agent)
 
     def document_of(self, link: Link) -> Entry | None:
-        """Return the document of a session; None if there is none."""
+        """Return the newest document of a session; None if the session has none."""
         return next((document for document in self.documents if document.id == link.handoff), None)
 
     def wanted(self, shown: Iterable[str]) -> list[str]:

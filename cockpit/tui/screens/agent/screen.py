@@ -251,7 +251,7 @@ class AgentScreen(BaseScreen):
         in_background(self, task, group="pane", exclusive=True)
 
     def on_mouse_scroll_up(self) -> None:
-        """Load scrollback once the pane is scrolled to its top."""
+        """Load scrollback. The event arrives here only once the pane is scrolled to its top."""
         if self.section == "pane":
             self.look_further_up()
 
@@ -262,7 +262,7 @@ class AgentScreen(BaseScreen):
             self._look()
 
     def read(self) -> None:
-        """Load the outdated data of the shown section."""
+        """Load the outdated data that is on the screen; see `shown`."""
         if not self.is_attached or not self._live or self.agent is None:
             return
         for section in self.lookups.wanted(self.shown):

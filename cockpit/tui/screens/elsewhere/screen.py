@@ -1,4 +1,7 @@
-"""List the sessions that cockpit did not start, on every host; adopt, watch or document one."""
+"""List the sessions that cockpit did not start, on every host.
+
+The user can adopt or watch a session, or let a copy of it write its handoff document.
+"""
 
 from __future__ import annotations
 
@@ -72,9 +75,9 @@ class ElsewhereScreen(BaseScreen):
         """Whether the list is switched off on every host."""
         self._count_known = model.elsewhere
         self._under_way: dict[str, str] = {}
-        """The progress of the request about a session, by session id."""
+        """The progress of a running adoption or document of a session, by session id."""
         self._refusals: dict[str, CockpitError] = {}
-        """Why the last request about a session failed, by session id."""
+        """Why the last adoption or document of a session failed, by session id."""
         self._documents: dict[str, str] = {}
         """Paths of the documents that were written from this screen, by session id."""
         self._title = OneLine(self._count, id="elsewhere-title")
@@ -339,14 +342,14 @@ class ElsewhereScreen(BaseScreen):
 
     async def _look(self) -> None:
         try:
-            found = await self.client.elsewhere()
+            sessions = await self.client.elsewhere()
         except CockpitError as error:
             if self._sessions is None:
                 show_error(self, error)
             return
         if self.is_attached:
-            self._is_off = found is None
-            self._sessions = found or []
+            self._is_off = sessions is None
+            self._sessions = sessions or []
             self._title.show()
             self.listing.show([f"{session.session_id} {session.pid}" for session in self._sessions])
             self._arrange()

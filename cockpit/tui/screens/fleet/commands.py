@@ -210,7 +210,10 @@ class Commands:
         self._screen.app.push_screen(form, written)
 
     def _resume(self) -> None:
-        """Reopen all interrupted agents: with one request on the main host, else one by one."""
+        """Reopen all interrupted agents.
+
+        Sends one request to the main host, and one request per agent to other hosts.
+        """
         for part in self._model.parts.values():
             mine = [
                 agent

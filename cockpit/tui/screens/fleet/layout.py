@@ -18,7 +18,7 @@ BESIDE = 110
 LOW = 14
 """Minimum lines of a terminal that shows the pane below the list."""
 PACKED = 20
-"""On a terminal with fewer lines, the list takes all lines it needs; the pane gets the rest."""
+"""On a terminal with fewer lines, a list that needs the pane's lines replaces the pane."""
 PANELS = 14
 """Minimum free lines below a list for the panels of the context and the events."""
 PANE_LEAST = 5
@@ -58,7 +58,7 @@ class PaneSplit:
         beside = self.is_beside
         low = size.height < LOW and not beside and bool(screen.model.agents)
         framed = has_frames(screen)
-        # At once, because each change of the classes computes the styles of the whole screen.
+        # All classes in one call: each change computes the styles of the whole screen.
         screen.update_classes(
             {
                 "-wide": beside,

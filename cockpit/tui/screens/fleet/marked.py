@@ -42,7 +42,7 @@ class Planned:
     sentence: str
     """The effect, the reason why the action is refused, or the result."""
     verb: Verb | None
-    """The request; None if the action is refused for this agent."""
+    """The request; None if the action is refused for this agent, or once the result is known."""
     sign: str = " "
     """`✓` if the action is done, `✗` if it was refused; a space until the result is known."""
 

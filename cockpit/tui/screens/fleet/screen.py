@@ -167,7 +167,7 @@ class FleetScreen(Screen[None]):
         self._draw()
 
     def on_key(self, event: Key) -> None:
-        """Leave the filter field; Esc also clears the filter."""
+        """Leave the filter field with Esc, Down or Up; Esc also clears the filter."""
         if self.focused is self.filter and event.key in {"escape", "down", "up"}:
             if event.key == "escape":
                 self.filter.value = self.fleet.filter = ""
@@ -292,7 +292,10 @@ class FleetScreen(Screen[None]):
         return self._reason.lines
 
     def _reasons(self) -> list[Any]:
-        """Return why the selected agent waits, or why the agent's host does not answer."""
+        """Return why the selected agent waits, or why the agent's host does not answer.
+
+        Adds the last request if another user made it.
+        """
         agent = self.model.agent
         lost = lost_reason(self.model, agent.name, monotonic()) if agent else []
         return lost or [*reason(agent), *self._done_by_other()]
@@ -329,12 +332,16 @@ class FleetScreen(Screen[None]):
         self.follow_visible_pane()
 
     def follow_visible_pane(self) -> None:
-        """Stream the selected agent's pane if there is room for a pane. Idempotent."""
+        """Stream the selected agent's pane while the pane is visible. Idempotent."""
         if self._pane_of() != self._looking_at:
             self._follow_selection()
 
     def _pane_of(self) -> tuple[str | None, str | None]:
-        """Return the agent and the pane to stream; twice None if the pane is not visible."""
+        """Return the agent and the pane to stream.
+
+        Both are None if the pane is not visible or no agent is selected. The pane is None if the
+        agent has none.
+        """
         hidden = self._is_covered or self.has_class("-cramped") or self.has_class("-packed")
         agent = None if hidden else self.model.agent
         return (agent.name, agent.pane) if agent else (None, None)
@@ -391,7 +398,7 @@ class FleetScreen(Screen[None]):
 
     @property
     def _other_version(self) -> str | None:
-        """The supervisor's version if it differs from the screen's."""
+        """The supervisor's version; None if unknown or the same as the screen's."""
         version = self.model.main.version
         return version if version != __version__ else None
 

@@ -1,8 +1,8 @@
 """The panels below the list of agents: the selected agent's context over time, and recent events.
 
-The panels are shown while the pane is beside the list, and the list leaves enough lines. The
-context history is loaded again only after a change of the agent that may have changed more than the
-token count; a new token count is appended without a request.
+The panels are shown while the pane is beside the list and the list leaves enough lines. The context
+history is loaded when another agent is selected, and after a change of the agent that may have
+changed more than the token count; a new token count is appended without a request.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class ContextPanel(Vertical):
         yield self._plot
 
     def follow(self, agent: AgentStatus | None) -> None:
-        """Show this agent's current context. Idempotent."""
+        """Show this agent's current context; for None, no context. Idempotent."""
         before, self._agent = self._agent, agent
         if agent is None or before is None or before.name != agent.name:
             self._course, self._why = None, "" if agent else "No agent is selected."
@@ -58,7 +58,7 @@ class ContextPanel(Vertical):
             self._take(grown(self._course, agent))
 
     def pause(self) -> None:
-        """Forget the agent, so that `follow` loads the context again."""
+        """Forget the agent, so that the next `follow` loads the context again."""
         self._agent = None
 
     async def _read(self, name: str) -> None:

@@ -72,10 +72,10 @@ class ComparingScreen(TextScreen):
 
     def _names(self, width: int) -> list[Span]:
         old, new = (
-            f"{safe_line(one.agent, 32)} {one.number}→{one.number + 1}"
-            for one in (self.older, self.newer)
+            f"{safe_line(entry.agent, 32)} {entry.number}→{entry.number + 1}"
+            for entry in (self.older, self.newer)
         )
-        at = [words.stamp(one.created) for one in (self.older, self.newer)]
+        at = [words.stamp(entry.created) for entry in (self.older, self.newer)]
         text = f" {old} and {new}  {at[0]}, {at[1]}"
         return [Span(" Compare ", "brand"), Span(fit(text, max(0, width - 9)), "muted")]
 
@@ -87,7 +87,8 @@ class ComparingScreen(TextScreen):
 
     async def _compare(self) -> None:
         try:
-            before, after = [await self.client.document(one.id) for one in (self.older, self.newer)]
+            before = await self.client.document(self.older.id)
+            after = await self.client.document(self.newer.id)
         except CockpitError as error:
             self._failed = True
             self.comparison.show()

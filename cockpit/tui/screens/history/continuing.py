@@ -1,4 +1,7 @@
-"""The form for starting a new agent from a document: name and directory, checked while typing."""
+"""The form for starting a new agent from a document: name and directory.
+
+The name is checked while the user types.
+"""
 
 from __future__ import annotations
 
@@ -27,10 +30,10 @@ class ContinueScreen(Form[Continue]):
     def __init__(
         self, document: str, whose: str, first: str, taken: Iterable[str], directory: Path
     ) -> None:
-        """`taken` are the names of running agents.
+        """`whose` is the agent of the document, `first` the suggested name, with their host.
 
-        The new agent runs on the machine that has the document. Relative paths start at
-        `directory`; on another machine, at `/`.
+        `taken` are the names of running agents. The new agent runs on the machine that has the
+        document. Relative paths start at `directory`; on another machine, at `/`.
         """
         super().__init__()
         self._host = host_and_name(whose)[0]
@@ -84,10 +87,11 @@ class ContinueScreen(Form[Continue]):
         return far_name(self._host, self.named.value) if self._host else self.named.value
 
     def _place(self) -> str | None:
-        said = self.where.value.strip()
-        if not said:
+        typed = self.where.value.strip()
+        if not typed:
             return None
-        written = Path(said) if self._host else Path(said).expanduser()  # the host expands `~`
+        # This machine cannot expand the `~` of another host.
+        written = Path(typed) if self._host else Path(typed).expanduser()
         return str((self._directory / written).absolute())
 
     def _problem_of_name(self) -> str:

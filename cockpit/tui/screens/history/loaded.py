@@ -19,6 +19,7 @@ class LoadedHistory:
         self.agent: str | None = None
         """The agent whose history is loaded; None for all agents."""
         self.total = 0
+        """The number of all handoffs, loaded or not; 0 for a search."""
         self.wanted = PAGE
         """The number of handoffs to load."""
         self._older: str | None = None
@@ -35,9 +36,9 @@ class LoadedHistory:
         return _handoffs(self.chains)
 
     async def load(self, searched: str, agent: str | None) -> None:
-        """Load the list again, with at least `wanted` handoffs. Raises `CockpitError`.
+        """Load the list again, with at least `wanted` handoffs if there are as many.
 
-        With `searched`, loads all matches instead.
+        With `searched`, loads all matches instead. Raises `CockpitError`.
         """
         if searched:
             page = HistoryPage(chains=await self._client.history(agent, searched))

@@ -63,7 +63,10 @@ def _now() -> datetime:
 
 
 class HistoryScreen(BaseScreen):
-    """One line per handoff, newest first; details of the selected handoff below."""
+    """One line per handoff, newest first, with details of the selected handoff below.
+
+    A session's consecutive cancelled handoffs without a document share a line.
+    """
 
     CONTEXT: ClassVar[Context] = "history"
     BINDINGS: ClassVar[list[BindingType]] = bindings("history")
@@ -159,7 +162,7 @@ class HistoryScreen(BaseScreen):
         self._soon = call_after(self, TYPED, self._ask)
 
     def on_key(self, event: Key) -> None:
-        """Leave the search field; Esc also clears the search."""
+        """Leave the search field with Esc, Down or Up; Esc also clears the search."""
         if self.focused is self.search and event.key in {"escape", "down", "up"}:
             event.stop()
             if event.key == "escape":
@@ -241,7 +244,7 @@ class HistoryScreen(BaseScreen):
             self._go_on(entry)
 
     def _go_on(self, entry: Entry) -> None:
-        """Ask for a name, and start an agent from the selected handoff's document."""
+        """Ask for a name, and start an agent from the handoff's document."""
         place = entry.document
         if place is None:
             show_reason(self, "There is no document to continue from.")
@@ -266,7 +269,7 @@ class HistoryScreen(BaseScreen):
         self.set_focus(self.search)
 
     def _agent(self) -> None:
-        """Show only the selected handoff's agent, or all agents again."""
+        """Show only the handoffs of the selected handoff's agent, or those of all agents again."""
         entry = self.entry
         if self.of_agent is None and entry is None:
             show_reason(self, "No handoff is selected.")
@@ -368,7 +371,7 @@ class HistoryScreen(BaseScreen):
             self._load(self._history.handoffs + PAGE)
 
     def _scrolled(self) -> None:
-        """Load older handoffs if the end of the list is in view."""
+        """Load older handoffs if the end of the list is in view or close below."""
         if self.list.scroll_offset.y + self.list.size.height + NEAR_END > len(self.list.keys):
             self._load(self._history.handoffs + PAGE)
 

@@ -101,7 +101,7 @@ class InboxScreen(BaseScreen):
 
     @property
     def item(self) -> Item | None:
-        """The selected item."""
+        """The selected item; None if the inbox is empty."""
         return self._items.get(self.list.selected or "")
 
     @property
@@ -188,9 +188,9 @@ class InboxScreen(BaseScreen):
                       "inbox.snooze": "snooze", "inbox.open": "read", **wake}  # fmt: skip
         answers = {"inbox.answer", "inbox.refuse", "inbox.snooze"}
         return [
-            replace(one, title=titles.get(one.id, one.title))
-            for one in super().hints()
-            if one.id not in answers or one.id in titles
+            replace(action, title=titles.get(action.id, action.title))
+            for action in super().hints()
+            if action.id not in answers or action.id in titles
         ]
 
     def _answer(self) -> None:
@@ -312,7 +312,7 @@ class InboxScreen(BaseScreen):
         return width, inbox.widest_name(self._items.values(), width)
 
     def _look(self) -> None:
-        """Stream the pane of the selected item's agent, if there is room."""
+        """Stream the pane of the selected item's agent, if there is room for a pane."""
         agent = None if self.app.size.height < LOW else self._agent()
         seen = (agent.name, agent.pane) if agent else (None, None)
         if seen != self._looking_at:

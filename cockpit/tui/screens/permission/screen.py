@@ -48,12 +48,12 @@ if TYPE_CHECKING:
     from cockpit.tui.state.context import UIContext
 
 LOOK = 1.0
-"""Seconds between two requests for the dialog, which can change while the row stays the same."""
+"""Seconds between two requests for the dialog, which can change without a change of status."""
 TOO_EARLY = "This dialog has only just appeared. Read it, then press the key again."
 
 
 class PermissionScreen(TextScreen):
-    """The open dialog of one agent. Closes when no agent has an open dialog."""
+    """The open dialog of one agent, then of the next agent. Closes when no agent has one."""
 
     CONTEXT: ClassVar[Context] = "permission"
     BINDINGS: ClassVar[list[BindingType]] = bindings("permission")
@@ -146,7 +146,7 @@ class PermissionScreen(TextScreen):
             return
         self._reading = None
         if found is not None:
-            # During an answer, the pane may show no dialog although the dialog's hook is open.
+            # While an answer is sent, the pane may show no dialog although the dialog is open.
             if not (self._sending and found.refusal is not None):
                 self._take(found)
         elif not self._sending:
@@ -263,7 +263,7 @@ class PermissionScreen(TextScreen):
             unavailable.add("permission.text")
         if chosen is None or chosen.checked is None:
             unavailable.add("permission.check")
-        return [one for one in super().hints() if one.id not in unavailable]
+        return [action for action in super().hints() if action.id not in unavailable]
 
     def handlers(self) -> Handlers:
         return {

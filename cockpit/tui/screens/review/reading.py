@@ -120,7 +120,7 @@ class ReadingScreen(TextScreen):
             self._show_match(line_of(shown, self.entry.found))
 
     def _show_match(self, line: int | None) -> None:
-        """Scroll to the line that the search found, and mark the paragraph."""
+        """Scroll to the paragraph with this line, which the search found, and highlight it."""
         if line is None or not self.is_attached:
             return
         around = [
@@ -131,7 +131,7 @@ class ReadingScreen(TextScreen):
         if around:
             found = min(around, key=lambda block: block.source_range[1] - block.source_range[0])
             found.add_class("-found")
-            # Before the layout, every block is at the top.
+            # After the layout, because before it every block is at the top.
             self.call_after_refresh(
                 self._body.scroll_to_widget, found, top=True, animate=False, force=True
             )

@@ -86,9 +86,9 @@ class ReviewScreen(TextScreen):
         self._before_edit: str | None = None
         """The document before the user's edit; None except while the edited text is loaded."""
         self._checked_body = ""
-        """The document as cockpit checked it, before any edit on this screen."""
+        """The document with the results of cockpit's checks, before the user's edits."""
         self._unread: str | None = None
-        """Why the document could not be loaded."""
+        """Why the document could not be loaded; None without an error."""
         self._checked = check_claims("")
         self._missing: tuple[str, ...] = ()
         """Facts of the session that the document leaves out, one line each."""
@@ -96,7 +96,7 @@ class ReviewScreen(TextScreen):
         """Points of the document that the last checks and failures contradict, one line each."""
         self._missing_shown = False
         self._refused: CockpitError | None = None
-        """Why the approval of the shown document was refused."""
+        """Why the approval of the shown document was refused; None if it was not."""
         self._requests = Requests(self, client)
         self._title = OneLine(
             lambda width: title_spans(self.agent, width, waiting_reviews(model)), id="review-title"
@@ -136,7 +136,7 @@ class ReviewScreen(TextScreen):
         self._stop_listening()
 
     def on_screen_resume(self) -> None:
-        """After another screen was shown, check whether the question is still open."""
+        """After another screen was closed, check whether the question is still open."""
         if self.is_mounted:
             self._show()
 
@@ -170,7 +170,7 @@ class ReviewScreen(TextScreen):
         self._approve_shown(straight=True)
 
     def _approve_shown(self, *, straight: bool) -> None:
-        """Approve the document on the screen, unless a newer document is being loaded."""
+        """Approve, unless a document in review is not shown yet. After an error, load it again."""
         if self._is_read or self._shown[0] != "review":
             self._answer(self._approval(straight=straight))
             return
@@ -224,7 +224,7 @@ class ReviewScreen(TextScreen):
             in_background(self, partial(self._edit_file, file), group="edit", exclusive=True)
 
     def _show_missing(self) -> None:
-        """Above the document, show or hide what the document leaves out or contradicts."""
+        """Above the document, show or hide its missing and its contradicted points."""
         if not self._missing and not self._contradicted:
             show_reason(self, "No missing or contradicted points found.")
             return
@@ -349,7 +349,10 @@ class ReviewScreen(TextScreen):
         await self._compare(text)
 
     async def _compare(self, text: str) -> None:
-        """Find the facts of the session that the agent's document leaves out or contradicts."""
+        """Compare the agent's document with the facts of the session.
+
+        Finds facts that the document leaves out, and points that the facts contradict.
+        """
         missing: tuple[str, ...] = ()
         contradicted: tuple[str, ...] = ()
         if self.front is not None and self.front.writer != "facts":

@@ -50,11 +50,11 @@ class ChangeForm(Form[bool]):
         return None
 
     def aside(self, loaded: Loaded) -> str:
-        """Return a note on limits of a valid change; usually empty."""
+        """Return notes on valid changes, such as when a change applies; empty without notes."""
         return ""
 
     def show(self, loaded: Loaded) -> None:
-        """Draw the settings with the changes applied. Called at first and after every change."""
+        """Draw the settings in `loaded`: those of the files, then with each valid change."""
 
     def written(self, loaded: Loaded) -> None:
         """Apply the saved settings to this screen."""
@@ -64,9 +64,9 @@ class ChangeForm(Form[bool]):
         self._read()
 
     def _read(self) -> None:
-        """Read the files before the first frame, so that it shows all values.
+        """Read the files, and show their values or the error.
 
-        Reading takes less than a millisecond.
+        Takes less than a millisecond, so the first frame shows all values.
         """
         try:
             self._files = self._read_files()
@@ -114,7 +114,7 @@ class ChangeForm(Form[bool]):
         self.show_status(f"{self.aside(loaded)} {where}".strip(), wrong=False)
 
     def _where(self, files: Files, changes: Changes, then: Loaded) -> str:
-        """Return a sentence on the files and lines that saving would change."""
+        """Return a sentence about the files and lines that saving would change."""
         from cockpit.tui.present.edits import writing
 
         return writing(files.edits(changes, then), then, files.standing, self._home)

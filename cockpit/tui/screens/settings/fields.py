@@ -1,6 +1,6 @@
 """The settings that the screen can change, each with its field.
 
-An empty threshold or an unchanged choice changes nothing.
+An empty threshold or an unchanged choice changes nothing, unless the user resets the setting.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class Setting:
         return None if self.is_reset else self.field.value.strip()
 
     def show_value(self, loaded: Loaded) -> None:
-        """Show the current value; a choice that the user changed stays."""
+        """Show the value in `loaded`; a choice that the user changed stays."""
         value = value_at(loaded, self.path)
         if isinstance(self.field, Choice):
             if not self.is_changed:
@@ -102,7 +102,7 @@ class Setting:
             self.field.placeholder = value
 
     def show_default(self, loaded: Loaded) -> None:
-        """Show the value that the setting would have after a reset."""
+        """Show the value after the reset, if the user wants one; `loaded` has the reset applied."""
         if not self.is_reset:
             return
         value = value_at(loaded, self.path)
@@ -112,7 +112,7 @@ class Setting:
             self.field.placeholder = f"→ {value}"
 
     def undo_reset(self, loaded: Loaded) -> None:
-        """Cancel the reset that the user wanted, and show the earlier value."""
+        """Cancel the reset that the user wanted, and show the value before it."""
         self.is_reset = False
         value = value_at(loaded, self.path)
         if isinstance(self.field, Choice):

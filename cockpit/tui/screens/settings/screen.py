@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from cockpit.config.schema import ContextSettings
 
 LOW = 20
-"""Minimum lines of a terminal that shows a form as a dialog; on a smaller terminal, the form fills
-the screen."""
+"""Minimum lines of a terminal that shows the form as a dialog; on a smaller terminal, the form
+fills the screen."""
 ROWS_WITHOUT_PREVIEW = 21
 """Rows of the form without the preview, including the border."""
 ELSEWHERE = {
@@ -128,11 +128,10 @@ class SettingsScreen(ChangeForm):
         )
 
     def _row(self, *paths: tuple[str, ...]) -> Horizontal:
-        found = [self.settings[path] for path in paths]
-        each: list[Widget] = []
-        for one in found:
-            each += [_label(one.word, "-second" if each else ""), one.field]
-        return Horizontal(*each, classes="form--row")
+        widgets: list[Widget] = []
+        for setting in (self.settings[path] for path in paths):
+            widgets += [_label(setting.word, "-second" if widgets else ""), setting.field]
+        return Horizontal(*widgets, classes="form--row")
 
     def on_mount(self) -> None:
         self._theme_before = self.app.theme
@@ -151,20 +150,20 @@ class SettingsScreen(ChangeForm):
         return [setting.field for setting in self.settings.values()]
 
     def changes(self) -> dict[tuple[str, ...], Any]:
-        return {path: one.change for path, one in self.settings.items() if one.is_changed}
+        return {path: s.change for path, s in self.settings.items() if s.is_changed}
 
     def aside(self, loaded: Loaded) -> str:
         typed = {path[-1] for path in self.changes() if path[:2] == CONTEXT and len(path) == 3}
         context = loaded.settings.defaults.context
-        words = [self._note, lowered_words(context, typed), *early_warnings(context, typed)]
-        if MODE in self.changes() and any(one.pid for one in self._model.agents.values()):
-            words.append("mode applies to agents started from now on.")
-        words += [
+        notes = [self._note, lowered_words(context, typed), *early_warnings(context, typed)]
+        if MODE in self.changes() and any(agent.pid for agent in self._model.agents.values()):
+            notes.append("mode applies to agents started from now on.")
+        notes += [
             f"{name} overrides {path[-1]} in this terminal."
             for path, name in ELSEWHERE.items()
             if path in self.changes() and self._says_environment(path)
         ]
-        return " ".join(filter(None, words))
+        return " ".join(filter(None, notes))
 
     def _says_environment(self, path: tuple[str, ...]) -> bool:
         source = self._files and self._files.loaded.sources.get(".".join(path))
@@ -227,7 +226,7 @@ class SettingsScreen(ChangeForm):
         self._touched(message.choice)
 
     def _touched(self, field: Widget) -> None:
-        """Cancel the reset of a field that the user edits."""
+        """Cancel the reset of a field that the user edits, and validate the form."""
         self._note = ""
         for setting in self.settings.values():
             if setting.field is field:

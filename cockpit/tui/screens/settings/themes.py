@@ -19,7 +19,10 @@ from cockpit.tui.widgets.picker import Picker
 
 
 class ThemesScreen(ModalScreen[str | None]):
-    """The list of themes. Returns the chosen theme; None if the user leaves: the old one stays."""
+    """The list of themes. Returns the chosen theme; None if the user leaves.
+
+    Leaving applies the previous theme again.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("down,j", "move(1)", show=False),

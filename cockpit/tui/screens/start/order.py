@@ -1,6 +1,6 @@
 """Turn the filled-in start form into a request or a configuration table.
 
-For a configured agent only the changed fields are sent, so that the agent's file still applies.
+For an existing agent, only the changed fields are sent, so that its configuration still applies.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Filled:
     command: tuple[str, ...]
     """The program and its arguments, for the runtime `command`; else empty."""
     touched: frozenset[str]
-    """Fields that the user changed: `where`, `mode`, `runtime`, `worktree`."""
+    """Ids of the fields that the user changed, such as `where`, `mode` or `runtime`."""
 
     def says(self, field: str) -> bool:
         return not self.known or field in self.touched
@@ -49,7 +49,7 @@ def order(filled: Filled) -> Start:
 
 
 def kept_settings(filled: Filled) -> AgentSettings:
-    """Return the agent's table for the file, with only the values that differ from defaults."""
+    """Return the agent's table for the file, with only the values that the user chose."""
     table: dict[str, Any] = {"name": filled.name, "directory": filled.directory}
     if filled.prompt:
         table["prompt"] = filled.prompt

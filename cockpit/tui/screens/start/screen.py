@@ -65,7 +65,10 @@ PAUSE = 0.1
 
 
 class StartScreen(Form[Start]):
-    """The form for starting an agent. For a configured agent, the name is enough."""
+    """The form for starting an agent; for an existing agent, the name is enough.
+
+    Returns the request after the agent was started; None if cancelled.
+    """
 
     EXPLAINED = (
         (
@@ -97,7 +100,11 @@ class StartScreen(Form[Start]):
         *,
         like: AgentStatus | None = None,
     ) -> None:
-        """`like`: an agent whose settings the new agent gets, with a free name."""
+        """`like`: an agent whose settings fill the form, with a free name.
+
+        `selected` is suggested as the name if that agent has ended. `directory` is the default
+        directory. `read_files` is None on a screen that cannot save agents.
+        """
         super().__init__()
         self._agents = {agent.name: agent for agent in agents}
         self._directory = directory
@@ -108,7 +115,7 @@ class StartScreen(Form[Start]):
         self._touched: set[str] = set()
         """The choices that the user changed."""
         self._saved_in: Path | None = None
-        """The file in which this agent is saved already; None if not saved."""
+        """The file in which this form has saved the agent; None if not saved."""
         self._busy = False
         stopped = [agent.name for agent in agents if has_ended(agent)]
         first = selected if selected in stopped and selected else ""
@@ -195,7 +202,10 @@ class StartScreen(Form[Start]):
         self.action_submit()
 
     async def _learn_defaults(self, read: Callable[[], Files]) -> None:
-        """Fill the fields with the configured defaults."""
+        """Set mode and runtime to the configured defaults, unless changed or of an existing agent.
+
+        Also offers custom runtimes, and no choice of a worktree if every agent gets one.
+        """
         try:
             self._files = await asyncio.to_thread(read)
         except CockpitError:
@@ -210,13 +220,13 @@ class StartScreen(Form[Start]):
                 field.value = value
 
     def _judge(self) -> None:
-        """Show an invalid name at once; let the supervisor check the other fields."""
+        """Show an invalid name or command at once; let the supervisor check the other fields."""
         known = self._agents.get(self.named.value)
         self._show_what_is_known(known)
         self._command_row.display = self.runtime.value == "command"
         if (wrong := self._wrong_name() or self._wrong_command()) is not None:
             self.show_status(wrong, wrong=True)
-        # Also run for an invalid name, to cancel an older request.
+        # Also run for an invalid form, to cancel an older request.
         in_background(self, partial(self._ask_what_would_be, wrong), group="plan", exclusive=True)
 
     def _wrong_name(self) -> str | None:
@@ -232,12 +242,12 @@ class StartScreen(Form[Start]):
 
     @property
     def _host(self) -> str | None:
-        """The remote host in the agent's name; None for this machine."""
+        """The host in the agent's name; None for a name on the main host."""
         return host_and_name(self.named.value)[0]
 
     @property
     def _base(self) -> Path:
-        """The base of relative paths; on a remote host, the directory of an agent there."""
+        """The base of relative paths; on another host, an agent's directory there, else `/`."""
         if self._host is None:
             return self._directory
         theirs = (a for name, a in self._agents.items() if host_and_name(name)[0] == self._host)
@@ -246,13 +256,13 @@ class StartScreen(Form[Start]):
 
     @property
     def _is_saved(self) -> bool:
-        """Whether to save the agent to a file, which must be on this machine."""
+        """Whether to save the agent to a file; never for an agent on another host."""
         return bool(self.keep.value) and self._host is None
 
     def _show_what_is_known(self, known: AgentStatus | None) -> None:
-        """Fill unchanged choices with the values of the agent with this name.
+        """Set mode and runtime, unless changed, to those of the existing agent `known`.
 
-        Never changes text fields, because the user may be typing in them.
+        Never changes the text of a field, because the user may be typing.
         """
         place = (known.configured_directory or known.directory) if known else str(self._base)
         if known:
@@ -266,15 +276,15 @@ class StartScreen(Form[Start]):
                 field.value = value
 
     def _offer_runtimes(self, names: Iterable[str]) -> None:
-        """Add these runtimes to the choices; those that cannot run come last, with the reason."""
+        """Offer these runtimes too. Runtimes that cannot run come last, with the reason."""
         for name in names:
             if name and name not in [option.value for option in self._runtimes]:
                 self._runtimes.append(Option(name, name, "a custom runtime"))
         can = [runtime for runtime in self._runtimes if runtime.value not in self._unavailable]
         cannot = [
-            Option(one.value, one.word, f"cannot run: {self._unavailable[one.value]}")
-            for one in self._runtimes
-            if one.value in self._unavailable
+            Option(runtime.value, runtime.word, f"cannot run: {self._unavailable[runtime.value]}")
+            for runtime in self._runtimes
+            if runtime.value in self._unavailable
         ]
         self.runtime.offer([*can, *cannot])
 
@@ -296,7 +306,7 @@ class StartScreen(Form[Start]):
             except ProgramMissing as missing:
                 self._unavailable[option.value] = safe_line(missing.title, 200)
             except CockpitError:
-                continue  # a problem of the directory or host, which the status line reports
+                continue  # a problem with the directory or host, which the status line reports
         self._offer_runtimes(())
 
     def _filled(self) -> Filled:
@@ -329,10 +339,10 @@ class StartScreen(Form[Start]):
 
     def _place(self) -> Path:
         if self._host is not None:
-            return self._base / self.where.value  # the host expands `~`
+            return self._base / self.where.value  # `~` is not expanded: it is the host's
         try:
             written = Path(self.where.value).expanduser()
-        except RuntimeError:  # `~nobody`
+        except RuntimeError:  # no home directory for a `~name`
             written = Path(self.where.value)
         return (self._directory / written).absolute()
 

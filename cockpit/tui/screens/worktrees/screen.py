@@ -46,7 +46,11 @@ reference."""
 
 
 class WorktreesScreen(BaseScreen):
-    """The list of worktrees; loaded when the screen opens, on request and after a removal."""
+    """The list of worktrees.
+
+    Loaded when the screen opens, on request, when a removal begins or ends, and after a lost
+    connection.
+    """
 
     CONTEXT: ClassVar[Context] = "worktrees"
     BINDINGS: ClassVar[list[BindingType]] = bindings("worktrees")
@@ -59,7 +63,7 @@ class WorktreesScreen(BaseScreen):
         self._sizes = Sizes.NOT_REQUESTED
         self._removed = len(removals.done)
         self._has_new_result = False
-        """Whether a worktree was removed since the list was loaded."""
+        """Whether the next loaded list scrolls down to the result of a removal."""
         self._title = OneLine(self._count, id="worktrees-title")
         self._columns = OneLine(self._say_columns, id="worktrees-columns")
         self.listing = Blocks(self._say, self._say_after, id="worktrees")
