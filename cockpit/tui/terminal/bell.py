@@ -1,6 +1,6 @@
 """Notify the user through the terminal: a bell, or a desktop message (OSC 9 or OSC 777).
 
-Events close together become one message. No message is sent in quiet hours, or for past events.
+Events close together become one message. No message is sent in quiet hours.
 Inside tmux the sequence is wrapped for the outer terminal, and a bell is added, because tmux may
 block the sequence.
 """
@@ -19,9 +19,9 @@ from cockpit.core.safetext import safe_line
 from cockpit.wire.stream import Event
 
 SOON = 0.5
-"""Seconds to wait after the first event; further events are added to the same message."""
+"""Minimum seconds from the first event to the message; events meanwhile are added to it."""
 LONGEST = 240
-"""Maximum characters of a message."""
+"""Maximum characters of a message's title, and of its body."""
 BELL = "\a"
 
 
@@ -46,7 +46,10 @@ class Bell:
         self._settings = settings
 
     def heard(self, event: Event, pump: MessagePump, send: Callable[[str], None]) -> None:
-        """Collect a new event if its topic is wanted; `send` gets the terminal sequence later."""
+        """Collect a new event if its topic is wanted.
+
+        Later, `send` gets the terminal sequence of all collected events; not in quiet hours.
+        """
         settings = self._settings
         if settings.terminal == "off":
             return
@@ -71,7 +74,10 @@ class Bell:
 
 
 def sequence(how: InTerminal, title: str, body: str, *, behind_tmux: bool) -> str:
-    """Return the terminal sequence of a message, without control characters in the texts."""
+    """Return the terminal sequence of a message; for `bell` only a bell, for `off` nothing.
+
+    Control characters are removed from the texts, and each text is cut after `LONGEST` characters.
+    """
     title = safe_line(title, LONGEST).replace(";", ",")
     body = safe_line(body, LONGEST)
     match how:

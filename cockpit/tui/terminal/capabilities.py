@@ -1,4 +1,4 @@
-"""Detect the terminal's capabilities: characters, colours, erased cells with a background."""
+"""Detect what the terminal can do: characters, colours, erasing in the background colour."""
 
 from __future__ import annotations
 
@@ -24,25 +24,25 @@ def filters(
 
     `is_low` adds a filter that saves bytes, if all colours are used.
     """
-    found: list[LineFilter] = []
+    chosen: list[LineFilter] = []
     match promised(environment) if colours == "auto" else colours:
         case "none":
-            found.append(NoColours())
+            chosen.append(NoColours())
         case "16":
-            found.append(SixteenColours())
+            chosen.append(SixteenColours())
         case "all" if is_low:
             from cockpit.tui.terminal.economy import Economy
 
-            found.append(Economy())
+            chosen.append(Economy())
     if glyphs == "ascii" or (glyphs == "auto" and not speaks_unicode(environment)):
-        found.append(AsciiOnly())
-    return found
+        chosen.append(AsciiOnly())
+    return chosen
 
 
 def erases_in_colour(environment: Mapping[str, str]) -> bool:
     """Return whether the terminal has the erase sequence ECH, and erases in the background colour.
 
-    tmux does this even in a terminal that does not, although tmux's terminfo entries do not say so.
+    tmux does both even in a terminal that does not, although tmux's terminfo entries do not say so.
     """
     term = environment.get("TERM", "")
     if term.startswith("tmux") or (term.startswith("screen") and "TMUX" in environment):

@@ -27,11 +27,11 @@ def legible(colour: Color, grounds: Iterable[Color], least: float = TEXT) -> Col
     over = list(grounds)
     ends = (Color(255, 255, 255), Color(0, 0, 0))
     end = max(ends, key=lambda end: min((ratio(end, ground) for ground in over), default=0.0))
-    share, found = 0.0, colour
-    while share < 1 and any(ratio(found, ground) < least for ground in over):
+    share, adjusted = 0.0, colour
+    while share < 1 and any(ratio(adjusted, ground) < least for ground in over):
         share += _STEP
-        found = colour.blend(end, min(share, 1.0))
-    return found
+        adjusted = colour.blend(end, min(share, 1.0))
+    return adjusted
 
 
 def is_coloured(colour: Color) -> bool:

@@ -32,7 +32,7 @@ _PLAIN = Style(bold=False, italic=False, dim=False)
 
 
 class Economy(LineFilter):
-    """Draws with the nearest of 256 colours, and with underline, strike and reverse only."""
+    """Draws with the nearest of 256 colours, and without bold, italic and dim."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         return [

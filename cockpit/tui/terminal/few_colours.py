@@ -20,6 +20,7 @@ from cockpit.tui.terminal.contrast import TEXT, hue_turn, is_coloured, ratio
 STANDS_OUT = 2.0
 """Minimum contrast of a background that stands out from the page."""
 SAME_HUE = 1 / 9
+"""Maximum distance of two hues that count as alike, as a fraction of the colour circle."""
 
 _SIXTEEN = {
     number: Color.parse(f"rgb({red},{green},{blue})")

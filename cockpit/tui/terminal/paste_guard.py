@@ -3,8 +3,8 @@
 Most terminals mark pastes. A Linux console, an old `screen` or a program that writes into the
 terminal does not: every pasted letter is a key. Keys typed ahead over a slow connection also arrive
 together, and cannot be told from a paste. So the keys of a burst still run in order. Only
-destructive actions are refused from a large burst, and a confirmation is ignored if it arrives
-together with another key.
+destructive actions are refused from a burst with `PASTE` or more distinct characters, and a
+confirmation is ignored if it arrives together with another key.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from textual.message_pump import MessagePump
 
 TOGETHER = 0.02
-"""Maximum seconds between two keys of one burst. Typing takes 40 ms per key."""
+"""Maximum seconds between two reads of one burst. Fast typing takes 40 ms per key."""
 PASTE = 4
 """Minimum number of distinct characters in a burst that looks pasted; a held key has only one."""
 _MARK = "cockpit_burst"
@@ -66,14 +66,14 @@ class PasteGuard:
 
 def burst_of(event: object) -> Burst | None:
     """Return the burst of a key; None for a key that did not come from a terminal."""
-    found = getattr(event, _MARK, None)
-    return found if isinstance(found, Burst) else None
+    burst = getattr(event, _MARK, None)
+    return burst if isinstance(burst, Burst) else None
 
 
 def key_in_hand(pump: MessagePump) -> Burst | None:
     """Return the burst of the key being handled now; None if no key is being handled."""
-    found: Any = getattr(pump.app, "burst", None)
-    return found if isinstance(found, Burst) else None
+    burst: Any = getattr(pump.app, "burst", None)
+    return burst if isinstance(burst, Burst) else None
 
 
 def looked_like_a_paste(burst: Burst | None, what: str) -> str | None:

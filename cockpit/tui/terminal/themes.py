@@ -1,7 +1,7 @@
 """Load theme files: a palette, and cockpit's own variables for the screens.
 
 A theme has the name of its file. A theme in a later folder replaces a theme with the same name. An
-invalid file is skipped and reported.
+invalid or unreadable file is skipped and reported.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Themes:
 
     themes: Mapping[str, Theme]
     troubles: Mapping[str, str]
-    """Why each skipped file is invalid, in one line, by theme name."""
+    """Why each skipped file could not be loaded, by theme name."""
 
 
 def load(folders: Iterable[Path]) -> Themes:
@@ -48,7 +48,10 @@ def load(folders: Iterable[Path]) -> Themes:
 
 
 def chosen(name: str, themes: Themes) -> tuple[str, str | None]:
-    """Return the theme to use, and a message if the chosen one is unknown or its file invalid."""
+    """Return the theme to use, and a message if the theme `name` is unknown or its file invalid.
+
+    The message is None otherwise.
+    """
     broken = themes.troubles.get(name)
     if name in themes.themes or name in BUILTIN_THEMES:
         return (
@@ -63,9 +66,9 @@ def chosen(name: str, themes: Themes) -> tuple[str, str | None]:
 
 
 def with_few_colours(variables: Mapping[str, str]) -> dict[str, str]:
-    """Return the variables with the colour of quiet text for all unfilled parts of a bar.
+    """Return the variables with one colour, that of quiet text, for all unfilled parts of a bar.
 
-    A change of colour takes more bytes than the part itself.
+    Each change of colour would take more bytes than the part itself.
     """
     quiet = variables["text-quiet"]
     return {**variables, "bar-track": quiet, "bar-mark": quiet, "bar-tick": quiet}
@@ -107,7 +110,10 @@ def _readable(value: str, colours: Mapping[str, str]) -> str:
 
 
 def _tinted(colours: Mapping[str, str], by: str, share: float) -> str:
-    """Return the background mixed with a little of a colour, or unmixed if the terminal sets it."""
+    """Return the background mixed with a little of a colour.
+
+    Returns the background itself if the terminal defines its colour.
+    """
     if Color.parse(colours["background"]).ansi is not None:
         return colours["background"]
     return _mixed(colours, "background", by, share)

@@ -1,8 +1,8 @@
 """Map an agent's ANSI colours to colours that are readable on the current theme.
 
 An agent chooses colours for its own terminal; white text would be invisible on a light theme.
-Readable combinations are kept. Otherwise the text is made lighter or darker, never the
-background.
+Readable combinations of text and background are kept. Otherwise the text is made lighter or darker,
+never the background.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ class AnsiPalette:
         self._styles: dict[AnsiStyle, Style] = {}
 
     def style(self, pen: AnsiStyle) -> Style:
-        """Return the Rich style; default colours stay unset."""
-        found = self._styles.get(pen)
-        if found is None:
+        """Return the Rich style. Default colours stay unset, except unreadable default text."""
+        style = self._styles.get(pen)
+        if style is None:
             if len(self._styles) >= KEPT:
                 self._styles.clear()
-            found = self._styles[pen] = self._made(pen)
-        return found
+            style = self._styles[pen] = self._made(pen)
+        return style
 
     def _made(self, pen: AnsiStyle) -> Style:
         return Style(
@@ -92,7 +92,7 @@ def _colour(colour: Chosen) -> Color | None:
 def _parsed(value: str) -> Blend | None:
     """Return the colour; None for a missing colour, or a colour that the terminal defines."""
     try:
-        found = Blend.parse(value)
+        colour = Blend.parse(value)
     except ColorParseError:
         return None
-    return None if found.ansi is not None else found
+    return None if colour.ansi is not None else colour

@@ -13,7 +13,7 @@ from cockpit.tui.present.span import Span
 from cockpit.tui.widgets.lines import Lines, Spans
 
 Say = Callable[[int, int], Sequence[Spans]]
-"""Renders the item with this index at this width."""
+"""Renders the item with this index, in lines of this width."""
 
 
 class Blocks(Lines, can_focus=True, inherit_bindings=False):
@@ -26,7 +26,7 @@ class Blocks(Lines, can_focus=True, inherit_bindings=False):
     """Whether the items follow each other without an empty line between them."""
 
     class Moved(Message):
-        """Another item was selected."""
+        """The user selected another item."""
 
     def __init__(self, say: Say, after: Callable[[int], Sequence[Spans]], *, id: str) -> None:  # noqa: A002 (Textual's word)
         super().__init__(id=id)
@@ -38,7 +38,10 @@ class Blocks(Lines, can_focus=True, inherit_bindings=False):
         self.selected = 0
 
     def show(self, keys: Sequence[str] | None = None) -> None:
-        """Set the items, or redraw the current ones; keeps the selection."""
+        """Set the items, or redraw the current ones.
+
+        Keeps the selected item; if it was removed, selects the item that is now at its position.
+        """
         if keys is not None:
             before = self._keys[self.selected] if self.selected < len(self._keys) else None
             self._keys = tuple(keys)

@@ -1,4 +1,4 @@
-"""A field to select one of a few options with left and right."""
+"""A field to select one of several options with the keys left and right."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Choice(OneLine, can_focus=True):
         self.show()
 
     def offer(self, options: Sequence[Option]) -> None:
-        """Replace the options; keeps the value if it is among the new options."""
+        """Replace the options. Keeps the value; if it is missing, selects the first option."""
         value = self.value
         self._options = list(options)
         self.value = value

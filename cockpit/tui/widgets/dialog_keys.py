@@ -41,10 +41,10 @@ class ColouredKeys(OneLine):
 
 
 class DialogKeys(ColouredKeys):
-    """The hints of a form, read from a text: `KEY words`, separated by two or more spaces."""
+    """Key hints read from a text: each is `KEY words`; two or more spaces separate the hints."""
 
     def __init__(self, text: str) -> None:
-        hints = (found[0].partition(" ") for found in _HINT.finditer(text))
+        hints = (match[0].partition(" ") for match in _HINT.finditer(text))
         super().__init__([(key, word) for key, _, word in hints])
         self.add_class("dialog--keys")
 
@@ -54,6 +54,6 @@ def _press_at(widget: Widget, text: str, column: int) -> None:
     for match in _HINT.finditer(text):
         start = cell_len(text[: match.start()])
         if start <= column < start + cell_len(match[0]):
-            # Some hints name several keys, such as ↑↓.
+            # A hint for several keys, such as ↑↓, presses none.
             with suppress(ValueError):
                 widget.app.simulate_key(key_name(match[1]))

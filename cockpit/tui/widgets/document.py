@@ -23,8 +23,8 @@ def plain_parser() -> MarkdownIt:
 async def updated(document: Markdown, text: str) -> None:
     """Show `text` in the document, and wait until all of it is displayed.
 
-    Cancelling the caller does not cancel the update: that would cancel the widgets themselves, and
-    Textual would then exit silently.
+    Cancelling the caller does not cancel the update, because that would cancel the tasks of the
+    document's widgets, and Textual would then exit silently.
     """
     await asyncio.shield(asyncio.ensure_future(_complete(document, document.update(text))))
 

@@ -14,12 +14,13 @@ from cockpit.tui.widgets.lines import Lines
 from cockpit.wire.stream import Event
 
 SHOWN = 200
+"""Maximum number of events shown."""
 WIDEST = 24
 """Maximum cells of the name column."""
 
 
 class Feed(Lines, can_focus=False):
-    """Shows the last events. Stays at the end unless the user scrolls up."""
+    """Shows the last `SHOWN` events. Stays at the end unless the user scrolls up."""
 
     DEFAULT_CSS = """
     Feed { height: 8; display: none; }

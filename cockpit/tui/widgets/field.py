@@ -17,7 +17,7 @@ from cockpit.tui.terminal.paste_guard import burst_of, looked_like_a_paste
 
 
 async def run_in_order(widget: Widget, event: Key) -> None:
-    """Run the widget's own binding for a key at once, and stop the key's event."""
+    """Run the widget's own binding for a key at once, if any, and stop the key's event."""
     if _is_pasted_end(widget, event):
         return
     for binding in widget._bindings.key_to_bindings.get(event.key, ()):
@@ -30,7 +30,7 @@ async def run_in_order(widget: Widget, event: Key) -> None:
 def _is_pasted_end(widget: Widget, event: Key) -> bool:
     """Return whether this Enter was pasted: its burst of keys opened the form and looks pasted.
 
-    If so, shows a warning, once per burst.
+    If so, stops the key's event and shows a warning, once per burst.
     """
     opened_in = getattr(widget.screen, "opened_in", None)
     if event.key != "enter" or opened_in is None or burst_of(event) is not opened_in:

@@ -82,7 +82,7 @@ class FleetList(VisibleLines, can_focus=True):
         self._outdated: set[str] = set()
         self._listing = Listing()
         self._after: list[Line] = []
-        """The lines below the agents, or instead of agents."""
+        """The lines below the agents, or the lines of a list without agents."""
         self._extent = Extent()
         self._layout = Layout(0, ())
         self._frame = ""
@@ -95,7 +95,7 @@ class FleetList(VisibleLines, can_focus=True):
         self._marks: set[str] = set()
         self._airy = False
         self._framed = False
-        """Whether the list gets a frame; an empty list has none."""
+        """Whether the list gets a frame; a list without agents never has one."""
         self._wants_elsewhere = False
 
     @property
@@ -151,10 +151,10 @@ class FleetList(VisibleLines, can_focus=True):
 
     def unmark_all(self) -> bool:
         """Remove all marks, also of agents that the filter hides; return whether there were any."""
-        found = bool(self._marks)
+        had_marks = bool(self._marks)
         self._marks.clear()
         self._draw()
-        return found
+        return had_marks
 
     @property
     def least(self) -> int:
@@ -254,7 +254,7 @@ class FleetList(VisibleLines, can_focus=True):
         return row
 
     def select(self, name: str | None) -> None:
-        """Select a row and scroll it into view."""
+        """Select an agent's row and scroll it into view; None selects no row."""
         self._wants_elsewhere = False
         self._model.select(name)
         self._draw()

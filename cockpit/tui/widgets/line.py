@@ -1,4 +1,4 @@
-"""Widgets of one or a few lines: summary, rule, reason and key line."""
+"""Widgets of one or a few lines, such as the summary, a divider, a reason and the key line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cockpit.tui.widgets.lines import Lines, Spans
 
 
 class OneLine(Lines, can_focus=False):
-    """A line rendered by a function of its width; redrawn only if the text changed."""
+    """A line rendered by a function of its width; redrawn only if the line changed."""
 
     DEFAULT_CSS = """
     OneLine { height: 1; overflow-y: hidden; }
@@ -114,9 +114,10 @@ class Wrapped(Lines):
 
 
 def wrapped(spans: Sequence[Span], width: int, most: int) -> list[list[Span]]:
-    """Wrap spans between words, or inside words longer than a line.
+    """Wrap spans between words, or inside words longer than a line, into at most `most` lines.
 
-    If there are more than `most` lines, the last line is cut.
+    The first span is never broken. Later lines are indented by its width, if that leaves room. Text
+    that does not fit is cut, with `…` at the end. Empty without spans.
     """
     if not spans or width <= 0:
         return []
@@ -145,7 +146,7 @@ class KeyLine(OneLine):
     """The available keys; a click on a key runs its action."""
 
     class Chosen(Message):
-        """The user clicked an action."""
+        """The user clicked the key of an action."""
 
         def __init__(self, action: str) -> None:
             super().__init__()

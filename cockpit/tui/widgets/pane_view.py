@@ -3,7 +3,7 @@
 `core.sgr` parses the lines and lets only text and colours through; parsed lines are cached. Lines
 that are wider than the view are folded. The view shows the end of the pane, where agents write. If
 the pane is taller than the view, several empty lines are shown as one, so that short output fits.
-A panel that the CLI draws beside its text is left out of a narrower view.
+A panel that the CLI draws beside its text is left out if the view is narrower than the lines.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class PaneView(ScrollView, can_focus=False):
         self._known: dict[tuple[str, AnsiStyle], _Folded] = {}
         self._known_width = 0
         self._panel: int | None = None
-        """The column of a panel beside the text, which is left out."""
+        """The column of a panel beside the text, which is left out; None without a panel."""
         self._ansi_palette: AnsiPalette | None = None
         self._words = ""
         self._ground = Style()
@@ -126,7 +126,7 @@ class PaneView(ScrollView, can_focus=False):
         self.virtual_size = Size(self.size.width, len(self._lines))
 
     def _find_panel(self) -> None:
-        """Leave out a panel beside the text, if the lines are wider than this view."""
+        """Find the panel beside the text to leave out: none if no line is wider than this view."""
         texts = [_plain(line) for line in self._captured]
         is_wide = any(cell_len(text) > self.size.width for text in texts)
         panel = panel_column(texts) if is_wide else None
@@ -137,7 +137,8 @@ class PaneView(ScrollView, can_focus=False):
     def _places(self) -> list[Place]:
         """Return the lines to show, each with its initial style.
 
-        In tmux's output, a style continues on the next line.
+        In tmux's output, a style continues on the next line. Repeated empty lines are left out if
+        the view is too low for all lines.
         """
         if self.size.width != self._known_width:
             self._known.clear()
@@ -157,8 +158,8 @@ class PaneView(ScrollView, can_focus=False):
         ]
 
     def _folded(self, line: str, pen: AnsiStyle) -> _Folded:
-        found = self._known.get((line, pen))
-        if found is None:
+        folded = self._known.get((line, pen))
+        if folded is None:
             if len(self._known) >= KEPT:
                 self._known.clear()
             parts, after = runs(line, pen)
@@ -169,8 +170,8 @@ class PaneView(ScrollView, can_focus=False):
                 Strip([Segment(text, style(own)) for text, own in part])
                 for part in fit_runs(parts, self._known_width)
             ]
-            found = self._known[line, pen] = _Folded(strips, is_blank(parts), after)
-        return found
+            folded = self._known[line, pen] = _Folded(strips, is_blank(parts), after)
+        return folded
 
     def _theme_changed(self, _theme: object) -> None:
         self._ansi_palette = None

@@ -65,7 +65,7 @@ class Picker(Lines, can_focus=True, inherit_bindings=False):
             self.post_message(self.Moved())
 
     def select(self, key: str | None) -> None:
-        """Select a line and scroll it into view."""
+        """Select the line with this key, if any, and scroll the selected line into view."""
         if key in self.keys and key != self.selected:
             self.selected = key
             self._draw()

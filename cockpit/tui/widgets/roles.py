@@ -1,6 +1,6 @@
 """Map the roles of spans to styles of the current theme.
 
-The module names no colours, only theme variables: Textual's, and cockpit's own (`bar-…`).
+The module names no colours, only theme variables: Textual's, and cockpit's own, such as `bar-calm`.
 """
 
 from __future__ import annotations
@@ -99,22 +99,25 @@ class Palette:
 
     def style(self, role: str) -> Style:
         """Return the style of a role; the style of plain text if the role is unknown."""
-        found = self._styles.get(role)
-        if found is None:
+        style = self._styles.get(role)
+        if style is None:
             foreground, background, attributes = ROLES.get(role, ROLES[""])
             read = foreground if background or role.startswith(_DRAWN) else f"{foreground} as text"
-            found = Style(
+            style = Style(
                 color=self.colour(read),
                 bgcolor=self.colour(background) if background else None,
                 bold="bold" in attributes or None,
                 italic="italic" in attributes or None,
                 reverse="reverse" in attributes or None,
             )
-            self._styles[role] = found
-        return found
+            self._styles[role] = style
+        return style
 
     def colour(self, variable: str) -> RichColor | None:
-        """Return a variable's colour; with ` as text` after the name, adjusted to be readable."""
+        """Return a variable's colour; with ` as text` after the name, adjusted to be readable.
+
+        None, the terminal's default, for an unknown variable or an invalid colour.
+        """
         name, _, as_text = variable.partition(" ")
         grounds = tuple(self._variables.get(ground, "") for ground in GROUNDS) if as_text else ()
         return _parsed(self._variables.get(name, ""), grounds)

@@ -21,7 +21,7 @@ class TextView(Lines):
     ) -> None:
         """`grounds` maps a role to the theme variable for the background of a line.
 
-        A line's role is that of one of its first two spans.
+        It applies to lines whose first or second span has the role.
         """
         super().__init__(id=id)
         self._lines_for = render
