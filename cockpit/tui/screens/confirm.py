@@ -19,7 +19,7 @@ TOGETHER = "y was ignored: it arrived with other keys, as in a paste. Press it o
 
 
 class ConfirmScreen(ModalScreen[bool]):
-    """A dialog that describes an action. `y` confirms; `n`, `q` and Esc cancel."""
+    """A dialog that describes an action. `y` confirms; `n`, `q`, Esc and Ctrl-C cancel."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("y", "answer(True)", "yes", show=False),

@@ -21,7 +21,7 @@ from cockpit.tui.state.context import UIContext
 from cockpit.wire.status import AgentStatus
 
 MOST = 4096
-"""Maximum characters to copy."""
+"""Maximum characters to copy; longer text is not copied."""
 
 
 class Copying:
@@ -41,7 +41,7 @@ class Copying:
         self._file = file
 
     def handlers(self, before: str = "") -> Handlers:
-        """Return the function of each action, by id; `before` is the beginning of the ids."""
+        """Return the function of each action, by id; `before` is the prefix of the ids."""
         return {
             f"{before}copy-path": self._path,
             f"{before}copy-branch": self._branch,

@@ -45,7 +45,7 @@ class Form(ModalScreen[Answer]):
         Binding("f1", "explain", "help", show=False, priority=True),
     ]
     EXPLAINED: ClassVar[tuple[tuple[str, str], ...]] = ()
-    """Each field with a sentence on what to enter, for the help."""
+    """Fields and keys of this form, each with a sentence for the help."""
 
     status_line: Static
     """Shows the result that submitting would have, or an error. Not set in every form."""
@@ -53,7 +53,10 @@ class Form(ModalScreen[Answer]):
     def __init__(self) -> None:
         super().__init__()
         self.opened_in: Burst | None = None
-        """The burst of keys with which the form was opened; an Enter from that burst is ignored."""
+        """The burst of keys with which the form was opened; None if unknown.
+
+        If the burst looks pasted, an Enter from it is ignored.
+        """
         self._aim: Widget | None = None
         """The field that gets keys while nothing has the focus; None for the first field."""
 

@@ -14,6 +14,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from cockpit.core.far_names import host_and_name
 from cockpit.core.safetext import safe_line
 from cockpit.core.tool_names import SUCCESSORS
 from cockpit.tui.screens.confirm import TOGETHER
@@ -70,7 +71,9 @@ class SuccessorScreen(ModalScreen[str]):
         self._agent = safe_line(agent.name, 32)
         runtimes = others(agent)
         self._runtimes = runtimes[:MOST]
-        self._more = MORE.format(name=self._agent) if len(runtimes) > MOST else ""
+        host, name = host_and_name(agent.name)
+        there = f"{name} --host {host}" if host else name
+        self._more = MORE.format(name=safe_line(there, 80)) if len(runtimes) > MOST else ""
         for number, runtime in enumerate(self._runtimes, 1):
             self._bindings.bind(str(number), f"choose({number})", runtime, show=False)
 

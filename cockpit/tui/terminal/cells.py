@@ -361,7 +361,10 @@ def _blank(before: str, style: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _sgr_change(old: str, new: str) -> str:
-    """Return the shortest SGR sequence that changes one style into another."""
+    """Return an SGR sequence that changes one style into a different one.
+
+    Sets only what differs, unless an attribute has to be turned off; then resets first.
+    """
     old_attributes, old_foreground, old_background = _parts(old)
     attributes, foreground, background = _parts(new)
     codes = []

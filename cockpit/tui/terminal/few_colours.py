@@ -37,7 +37,7 @@ _SIXTEEN = {
 
 
 class NoColours(LineFilter):
-    """Draws with bold, underline and reverse only, without colours or greys."""
+    """Draws without colours, greys and dim text; other attributes are kept."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         return [

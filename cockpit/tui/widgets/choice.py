@@ -89,7 +89,7 @@ class Choice(OneLine, can_focus=True):
 
 
 class LongChoice(Choice, inherit_bindings=False):
-    """A choice with many options. Enter runs the screen's `list_options`, which lists all."""
+    """A choice with many options. Enter and Space run the screen's `list_options`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right,l,plus", "turn(1)", "next", show=False),

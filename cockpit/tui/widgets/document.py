@@ -10,7 +10,7 @@ from textual.widgets import Markdown
 
 
 def plain_parser() -> MarkdownIt:
-    """Return a parser for headings, lists, tables, code and emphasis only.
+    """Return a Markdown parser that shows links, images and HTML as plain text.
 
     Link reference definitions are disabled too, because they would hide text.
     """

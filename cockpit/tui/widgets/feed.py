@@ -54,7 +54,7 @@ def _line(event: Event, widest: int) -> list[Span]:
 
 
 def _event_text(event: Event) -> str:
-    """Return the event's text without the agent's name and host, which have a column."""
+    """Return the event's text without the agent's host and name at the beginning."""
     if event.agent is None:
         return event.text
     host, name = host_and_name(event.agent)

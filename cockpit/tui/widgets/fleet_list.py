@@ -268,7 +268,10 @@ class FleetList(VisibleLines, can_focus=True):
         self._bring_into_view()
 
     def move(self, steps: int) -> None:
-        """Move the selection down by `steps`, up if negative; stops at the ends."""
+        """Move the selection down by `steps`, up if negative; stops at the ends.
+
+        After the last agent comes the group of sessions that cockpit did not start, if any.
+        """
         stops: list[str | None] = [*self.names, *([None] if self._has_elsewhere else [])]
         if not stops:
             return
@@ -283,7 +286,7 @@ class FleetList(VisibleLines, can_focus=True):
             self.select(name)
 
     def name_at(self, number: int) -> str | None:
-        """Return the agent with this number, from 1; None if there is no such agent."""
+        """Return the name of the agent with this number, from 1; None if no agent has it."""
         names = self.names
         return names[number - 1] if 0 < number <= len(names) else None
 

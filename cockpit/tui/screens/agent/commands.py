@@ -9,6 +9,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
+from cockpit.core.safetext import safe_line
 from cockpit.tui.keys.action import Handlers
 from cockpit.tui.present import agent as head
 from cockpit.tui.present.history import Entry
@@ -187,6 +188,7 @@ class Commands:
         screen.app.push_screen(reading)
 
     def _go_on(self, entry: Entry) -> None:
-        show_reason(
-            self._screen, f"Continue from the history, or run: cockpit continue {entry.document}"
-        )
+        part = self._screen.model.part_of(entry.agent)
+        on_host = f" --host {safe_line(part.host, 32)}" if part.is_remote else ""
+        command = f"cockpit continue {entry.document}{on_host}"
+        show_reason(self._screen, f"Continue from the history, or run: {command}")

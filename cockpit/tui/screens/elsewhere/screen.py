@@ -322,7 +322,10 @@ class ElsewhereScreen(BaseScreen):
         elif (error := self._refusals.get(session.session_id)) is not None:
             request = refused(error.title, error.detail, error.hint)
         elif path := self._documents.get(session.session_id):
-            request = [Span("Its handoff document:", "name"), Span(path), Span(CONTINUE)]
+            main = self.model.main
+            host = session.host or (main.host if main.is_remote else "")
+            command = f"{CONTINUE} --host {safe_line(host, 32)}" if host else CONTINUE
+            request = [Span("Its handoff document:", "name"), Span(path), Span(command)]
         key = shown_key(BY_ID["elsewhere.adopt"], self.ui.keys)
         return detail(session, datetime.now(UTC), width, self.ui.home, request, key)
 

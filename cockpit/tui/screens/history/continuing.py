@@ -30,7 +30,7 @@ class ContinueScreen(Form[Continue]):
     def __init__(
         self, document: str, whose: str, first: str, taken: Iterable[str], directory: Path
     ) -> None:
-        """`whose` is the agent of the document, `first` the suggested name, with their host.
+        """`whose` is the agent of the document, `first` the suggested name; both include the host.
 
         `taken` are the names of running agents. The new agent runs on the machine that has the
         document. Relative paths start at `directory`; on another machine, at `/`.

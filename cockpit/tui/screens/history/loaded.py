@@ -19,7 +19,7 @@ class LoadedHistory:
         self.agent: str | None = None
         """The agent whose history is loaded; None for all agents."""
         self.total = 0
-        """The number of all handoffs, loaded or not; 0 for a search."""
+        """The number of handoffs on all pages, loaded or not; 0 for a search."""
         self.wanted = PAGE
         """The number of handoffs to load."""
         self._older: str | None = None

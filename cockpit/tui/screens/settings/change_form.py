@@ -42,7 +42,7 @@ class ChangeForm(Form[bool]):
         self.status_line = Static("", classes="dialog--words", markup=False)
 
     def changes(self) -> dict[tuple[str, ...], Any]:
-        """Return the changes made in the form so far."""
+        """Return the changes made in the form so far: new values by path, None for a reset."""
         raise NotImplementedError
 
     def trouble(self) -> str | None:

@@ -82,7 +82,10 @@ class SettingsScreen(ChangeForm):
         open_keys: Callable[[], None],
         begin_at: tuple[str, ...] | None = None,
     ) -> None:
-        """`begin_at`: the setting whose field gets the focus; None for the first setting."""
+        """`begin_at`: the setting whose field gets the focus; None for the first setting.
+
+        `open_keys` opens the form for keys, after this form has closed.
+        """
         super().__init__(client, read_files, home)
         self._begin_at = begin_at or (*CONTEXT, MARK_NAMES[0])
         self._model = model
