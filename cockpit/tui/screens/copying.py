@@ -67,9 +67,8 @@ class Copying:
         elif len(text) > MOST:
             show_reason(self._screen, f"The {what} is too long to copy ({len(text):,} characters).")
         elif text != safe_line(text, MOST):
-            show_reason(
-                self._screen, f"The {what} has control or invisible characters: not copied."
-            )
+            reason = f"The {what} has control or invisible characters, so it was not copied."
+            show_reason(self._screen, reason)
         else:
             in_background(self._screen, partial(self._send, text, what))
 

@@ -279,18 +279,18 @@ def _stretches(changed: list[int], cells: list[Cell]) -> list[tuple[int, int]]:
 
     A run of wide characters is written as a whole: its text is in its first cell.
     """
-    found: list[tuple[int, int]] = []
+    runs: list[tuple[int, int]] = []
     for i in changed:
         if not cells[i][0]:
             i = max(j for j in range(i) if cells[j][0])
         last = i
         while last + 1 < len(cells) and not cells[last + 1][0]:
             last += 1
-        if found and i - found[-1][1] <= _REWRITTEN and _one_style(cells[found[-1][1] : i + 1]):
-            found[-1] = (found[-1][0], max(last, found[-1][1]))
+        if runs and i - runs[-1][1] <= _REWRITTEN and _one_style(cells[runs[-1][1] : i + 1]):
+            runs[-1] = (runs[-1][0], max(last, runs[-1][1]))
         else:
-            found.append((i, last))
-    return found
+            runs.append((i, last))
+    return runs
 
 
 def _one_style(cells: list[Cell]) -> bool:

@@ -36,15 +36,15 @@ class Themes:
 
 def load(folders: Iterable[Path]) -> Themes:
     """Load every `*.toml` of the folders; missing folders are ignored."""
-    found: dict[str, Theme] = {}
+    loaded: dict[str, Theme] = {}
     troubles: dict[str, str] = {}
     for folder in folders:
         for file in sorted(folder.glob("*.toml")) if folder.is_dir() else ():
             try:
-                found[file.stem] = _read(file)
+                loaded[file.stem] = _read(file)
             except (OSError, ValueError) as error:
                 troubles[file.stem] = f"{file.name}: {error}"
-    return Themes(found, troubles)
+    return Themes(loaded, troubles)
 
 
 def chosen(name: str, themes: Themes) -> tuple[str, str | None]:

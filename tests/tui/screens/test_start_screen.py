@@ -122,7 +122,7 @@ async def test_a_name_with_a_host_starts_there_and_is_saved_nowhere(
         await flight.press("ctrl+u", *"gpu1/Big")
         await flight.reads("Try: big")
         await flight.press("ctrl+u", *"gpu1/big", "tab", *"~x", *("tab",) * 5, "right")
-        await flight.reads("Not saved: gpu1 has its own files.")
+        await flight.reads("Not saved: gpu1 has its own configuration files.")
         await flight.press("ctrl+s")
         # A plan is a start that is only thought of; where keys come slowly, "gpu9" is planned here.
         await flight.until(lambda: type(there.asked[-1]) is Start, "the start")

@@ -52,7 +52,7 @@ def plan(model: Model, action: Action, names: Sequence[str], text: str | None) -
 
     Agents that are no longer listed are left out.
     """
-    found = []
+    planned = []
     for name in names:
         there = model.at(name)
         agent = there.agent
@@ -60,11 +60,11 @@ def plan(model: Model, action: Action, names: Sequence[str], text: str | None) -
             continue
         why_not = cannot_approve_marked if action.id == "approve" else action.why_not
         if (reason := why_not(there)) is not None:
-            found.append(Planned(name, reason, None, "✗"))
+            planned.append(Planned(name, reason, None, "✗"))
         else:
             sentence, verb = _request(action.id, agent, text or "")
-            found.append(Planned(name, sentence, verb))
-    return found
+            planned.append(Planned(name, sentence, verb))
+    return planned
 
 
 def _request(action: str, agent: AgentStatus, text: str) -> tuple[str, Verb]:
@@ -108,7 +108,7 @@ class MarkedScreen(ModalScreen[None]):
         once, before the first request. `confirm` is the key that agrees, `y` or `Y`."""
         super().__init__()
         self._below, self._client, self._action = below, client, action
-        self._planned = {one.name: one for one in planned}
+        self._planned = {entry.name: entry for entry in planned}
         self._agreed = agreed
         self._confirm = confirm
         self._begun = False
@@ -119,7 +119,7 @@ class MarkedScreen(ModalScreen[None]):
 
     @property
     def _possible(self) -> list[Planned]:
-        return [one for one in self._planned.values() if one.verb is not None]
+        return [entry for entry in self._planned.values() if entry.verb is not None]
 
     def _question(self) -> str:
         verb, possible = VERBS[self._action], len(self._possible)
@@ -132,11 +132,11 @@ class MarkedScreen(ModalScreen[None]):
     def _sentences(self) -> list[list[Span]]:
         return [
             [
-                Span(f"{one.sign} ", "warning" if one.sign == "✗" else "key"),
-                Span(f"{safe_line(one.name, 60)}: ", "name"),
-                Span(safe_line(one.sentence, 400), "muted" if one.sign == "✗" else ""),
+                Span(f"{entry.sign} ", "warning" if entry.sign == "✗" else "key"),
+                Span(f"{safe_line(entry.name, 60)}: ", "name"),
+                Span(safe_line(entry.sentence, 400), "muted" if entry.sign == "✗" else ""),
             ]
-            for one in self._planned.values()
+            for entry in self._planned.values()
         ]
 
     def compose(self) -> ComposeResult:
@@ -158,26 +158,26 @@ class MarkedScreen(ModalScreen[None]):
         self.query_one("#confirm-keys").display = False
         self._after.display = True
         self._agreed()
-        for one in self._possible:
-            in_background(self._below, partial(self._ask, one))
+        for entry in self._possible:
+            in_background(self._below, partial(self._ask, entry))
 
-    async def _ask(self, one: Planned) -> None:
-        assert one.verb is not None
+    async def _ask(self, entry: Planned) -> None:
+        assert entry.verb is not None
         try:
-            done = await self._client.ask(one.verb)
+            done = await self._client.ask(entry.verb)
         except CockpitError as refused:
-            result = replace(one, sentence=in_one_line(refused), verb=None, sign="✗")
+            result = replace(entry, sentence=in_one_line(refused), verb=None, sign="✗")
         else:
-            result = replace(one, sentence=done.message, verb=None, sign="✓")
-        self._planned[one.name] = result
+            result = replace(entry, sentence=done.message, verb=None, sign="✓")
+        self._planned[entry.name] = result
         if self.is_attached:
             self._show_results()
         else:
-            show_message(self._below, f"{one.name}: {result.sentence}")
+            show_message(self._below, f"{entry.name}: {result.sentence}")
 
     def _show_results(self) -> None:
         every, left = list(self._planned.values()), len(self._possible)
-        done = sum(one.sign == "✓" for one in every)
+        done = sum(entry.sign == "✓" for entry in every)
         title = f"{VERBS[self._action]}: {done} of {len(every)} done"
         self._title.update(f"{title}, {left} to go" if left else title)
         self.lines.show_sentences(self._sentences())

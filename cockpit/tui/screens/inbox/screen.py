@@ -213,7 +213,7 @@ class InboxScreen(BaseScreen):
         if item is None:
             show_reason(self, "Nothing needs you.")
         elif agent is None or agent.handoff is None or item.kind not in HANDOFFS:
-            show_reason(self, f"This item is not a handoff to answer. {item.step}")
+            show_reason(self, f"This item is not a handoff. {item.step}")
         elif not self._arming.admits(item.key, self._key_time()):
             show_reason(self, TOO_EARLY)
         else:

@@ -132,34 +132,34 @@ class PermissionScreen(TextScreen):
 
     async def _read(self) -> None:
         name = self.name_of_agent
-        found: DialogStatus | None
+        dialog: DialogStatus | None
         try:
-            found = await self.client.dialog(name)
+            dialog = await self.client.dialog(name)
         except NotNow:
-            found = None
+            dialog = None
         except NoSupervisor:
             self._reading = None
             return  # the footer shows the lost connection
         except CockpitError as error:
-            found = DialogStatus(refusal=safe_line(error.title))
+            dialog = DialogStatus(refusal=safe_line(error.title))
         if name != self.name_of_agent:
             return
         self._reading = None
-        if found is not None:
+        if dialog is not None:
             # While an answer is sent, the pane may show no dialog although the dialog is open.
-            if not (self._sending and found.refusal is not None):
-                self._take(found)
+            if not (self._sending and dialog.refusal is not None):
+                self._take(dialog)
         elif not self._sending:
             self._leave_or_next()
 
-    def _take(self, found: DialogStatus) -> None:
-        if found.identity != self.identity or self.dialog is None:
-            self.selected = found.highlighted or 0
-            self.checked = {n for n, choice in enumerate(found.choices) if choice.checked}
+    def _take(self, dialog: DialogStatus) -> None:
+        if dialog.identity != self.identity or self.dialog is None:
+            self.selected = dialog.highlighted or 0
+            self.checked = {n for n, choice in enumerate(dialog.choices) if choice.checked}
             self._body.scroll_home(animate=False, force=True)
-        elif found == self.dialog:
+        elif dialog == self.dialog:
             return
-        self.dialog = found
+        self.dialog = dialog
         self._draw()
 
     def _leave_or_next(self) -> None:

@@ -129,9 +129,9 @@ class ReadingScreen(TextScreen):
             if block.source_range[0] <= line < block.source_range[1]
         ]
         if around:
-            found = min(around, key=lambda block: block.source_range[1] - block.source_range[0])
-            found.add_class("-found")
+            smallest = min(around, key=lambda block: block.source_range[1] - block.source_range[0])
+            smallest.add_class("-found")
             # After the layout, because before it every block is at the top.
             self.call_after_refresh(
-                self._body.scroll_to_widget, found, top=True, animate=False, force=True
+                self._body.scroll_to_widget, smallest, top=True, animate=False, force=True
             )

@@ -359,7 +359,7 @@ class StartScreen(Form[Start]):
         except CockpitError as error:
             text, bad = in_one_line(error), True
         if self.keep.value and self._host is not None:
-            text += f" Not saved: {self._host} has its own files."
+            text += f" Not saved: {self._host} has its own configuration files."
         if self._is_saved and not bad and self._files is not None:
             file = await asyncio.to_thread(_file_for, self._files, self._place())
             standing = await asyncio.to_thread(self._files.standing, file)
@@ -414,8 +414,8 @@ def _free_name(name: str, taken: Container[str]) -> str:
     stem = re.sub(r"-\d+$", "", own)
     for number in count(2):
         ending = f"-{number}"
-        found = stem[: 32 - len(ending)] + ending
-        if (far := f"{host}/{found}" if host else found) not in taken:
+        free = stem[: 32 - len(ending)] + ending
+        if (far := f"{host}/{free}" if host else free) not in taken:
             return far
     raise AssertionError  # unreachable: there is always a next number
 
