@@ -216,9 +216,10 @@ class FleetScreen(Screen[None]):
         self._rows.want()
 
     def _see_connection(self) -> None:
-        """Grey out outdated rows, and stream the selected pane again once its host is back.
+        """Grey out the list if no host answers, and the pane if its host does not answer.
 
-        Nothing is grey before the first connection.
+        Nothing is grey while the first connection is being made. Streams the selected agent's pane
+        again once its host is back.
         """
         connection = self.model.part.connection
         lost = any(part.connection.lost_at is not None for part in self.model.parts.values())

@@ -47,7 +47,7 @@ class ThemesScreen(ModalScreen[str | None]):
         with Vertical(classes="dialog -themes"):
             yield Static("Theme", classes="dialog--title", markup=False)
             yield self.list
-            yield DialogKeys("↑↓ preview  Enter choose  Esc back")
+            yield DialogKeys("↑↓ try  Enter choose  Esc back")
 
     def on_mount(self) -> None:
         self.list.show(self._names)

@@ -254,8 +254,10 @@ class WorktreesScreen(BaseScreen):
         if self._trees is None:
             lines.append(Span("  loading…", "muted"))
         elif not self._trees:
-            text = "  No worktrees. To start an agent in its own: cockpit start NAME --worktree"
-            lines.append(Span(text, "muted"))
+            main = self.model.main
+            on_host = f" --host {safe_line(main.host, 32)}" if main.is_remote else ""
+            step = f"To start an agent in its own: cockpit start NAME --worktree{on_host}"
+            lines.append(Span(f"  No worktrees. {step}", "muted"))
         for removed in self._removals.done:
             lines.append(Span(f"  ✓ removed {safe_line(name_of(removed.tree), 400)}", "success"))
             if removed.reference:
