@@ -71,7 +71,7 @@ def burst_of(event: object) -> Burst | None:
 
 
 def key_in_hand(pump: MessagePump) -> Burst | None:
-    """Return the burst of the key being handled now; None if no key is being handled."""
+    """Return the burst of the key being handled now; None without a key from a terminal."""
     burst: Any = getattr(pump.app, "burst", None)
     return burst if isinstance(burst, Burst) else None
 

@@ -50,7 +50,7 @@ LOOK = 5.0
 BESIDE = 110
 """Minimum columns of a terminal that shows the details beside the list."""
 BLOCK = 4
-"""Lines of one session in the list, including an empty line."""
+"""Usual lines of one session in the list, including an empty line."""
 SHORT = 20
 """Minimum lines of a terminal narrower than `BESIDE` that shows the details without a key."""
 OFF = "Sessions are not listed. To list them, set in cockpit.toml: [elsewhere] show = true"
