@@ -50,7 +50,8 @@ TOOLS = (
             ),
             Argument(
                 "model",
-                "The model of the new session; default: the CLI's default.",
+                "The model of the new session; default: the current model, or the configured model "
+                "of another runtime.",
             ),
         ),
         changes=True,

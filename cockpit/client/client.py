@@ -108,8 +108,8 @@ class Supervisor(Client, Protocol):
     ) -> AsyncIterator[WatchLine]:
         """Yield a snapshot, then changes and events, until the supervisor ends (`NoSupervisor`).
 
-        With `since`, the `position` of a line that was received earlier, yields `Resumed` instead
-        of the snapshot if the supervisor still has all changes since that line.
+        `since` is the `position` of an earlier line. If the supervisor still has all changes since
+        then, yields `Resumed` instead of the snapshot.
 
         With `elsewhere`, also yields the number of sessions that no cockpit started; with `day`,
         today's cost of all agents.

@@ -81,5 +81,5 @@ def lost(socket: Path | str) -> NoSupervisor:
     return NoSupervisor(
         "Lost connection to the supervisor",
         f"The connection to {socket} ended in the middle of a response.",
-        "Restart the supervisor: cockpit up",
+        "If the supervisor has ended, start it: cockpit up",
     )

@@ -31,7 +31,7 @@ _BEGIN: dict[Occasion, str] = {
 EXACT = (
     "Be exact: name files with line numbers, give the reason for each decision, and say what did "
     "not work and why, so that it is not tried again. Keep the decisions and user constraints of "
-    "earlier sessions; to revoke one, begin a line with `Revoked:` and repeat it. Begin Next Steps "
+    "earlier sessions; to revoke one, write a line with `Revoked:` and its text. Begin Next Steps "
     "with a command in backticks. Leave out passwords and keys. cockpit adds the original request "
     "and the facts from git."
 )
@@ -109,9 +109,9 @@ def ask_to_end() -> str:
     """Return the note that tells the agent that its document is complete, and to end its turn."""
     return (
         f"{FROM_COCKPIT}, which runs this terminal: the handoff document of this session is "
-        "complete. The job continues in a new session in the same directory as soon as your turn "
-        "ends. Finish the current step and end your turn. Do not start anything new. cockpit adds "
-        "what you did after the document was written, from git and the transcript."
+        "complete. The job continues in a new session as soon as your turn ends. Finish the "
+        "current step and end your turn. Do not start anything new. cockpit adds what you did "
+        "after the document was written, from git and the transcript."
     )
 
 

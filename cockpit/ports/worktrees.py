@@ -126,7 +126,8 @@ class Tree:
     made: Made | None = None
     """cockpit's data about the worktree; None if cockpit did not create the worktree."""
     lock: str | None = None
-    """The reason for another program's lock on the worktree; None without such a lock."""
+    """The reason of a lock that cockpit did not set, empty if it has none; None without such a
+    lock."""
     missing: bool = False
     """Whether the worktree's folder does not exist."""
     changed: int | None = 0

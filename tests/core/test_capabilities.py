@@ -49,7 +49,7 @@ def test_limits_are_grouped_by_their_reason() -> None:
     codex = runtime("codex", Path()).capabilities
     (held,) = [line for line in limits(codex) if line.startswith("Compaction delayed")]
     assert held == "Compaction delayed to save facts: a hook could only end the turn"
-    assert "Cost, Background tasks listed: Codex does not report it" in limits(codex)
+    assert "Cost, Background tasks listed: not reported by Codex" in limits(codex)
     assert not any("`" in line for line in limits(codex))
     assert limits(runtime("claude", Path()).capabilities) == []
     assert len(limits(runtime("command", Path()).capabilities)) == 1

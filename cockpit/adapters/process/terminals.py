@@ -29,7 +29,8 @@ class OpenTerminal:
         self._descriptor: int | None = descriptor
 
     def leave_full_screen(self) -> None:
-        """Leave the full screen of a program that a signal ended; the shell resets input modes."""
+        """Leave the alternate screen, and reset the terminal modes, of a program that a signal
+        ended. The shell restores the tty settings."""
         if self._descriptor is not None:
             with suppress(OSError):
                 os.write(self._descriptor, _LEAVE.encode())

@@ -25,7 +25,8 @@ class Target:
     runtime: str = ""
     """Name of the runtime; empty for the CLI of the old session."""
     model: str = ""
-    """Name of the model; empty for the old session's model, or for another CLI's default."""
+    """Name of the model; empty for the old session's model if the CLI stays the same, else for the
+    configured model of that CLI."""
 
 
 SAME = Target()
@@ -71,7 +72,8 @@ class Targets:
         if not adapter.capabilities.readings:
             raise BadUsage(
                 f"cockpit cannot hand off a job to the runtime {runtime!a}",
-                "cockpit could not check whether the new session read the document.",
+                "cockpit does not read its transcripts, so it cannot check that a new session "
+                "reads the document.",
                 self._choice(),
             )
         if agent.session is not None:

@@ -191,7 +191,7 @@ class Adoption:
             f"Process {process.pid} did not end",
             f"It was asked to end (SIGTERM) and is still running after {END_SECONDS:.0f} s. "
             "cockpit does not kill the process, so the session stays open in it.",
-            f"End it in its terminal (/exit), then: {start_command(session)}",
+            f"End the session in its terminal (/exit), then: {start_command(session)}",
         )
 
     async def _reopen(self, agent: Agent, session: LiveSession) -> None:

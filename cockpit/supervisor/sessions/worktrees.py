@@ -313,7 +313,8 @@ def _foreign_obstacles(tree: Tree) -> Iterator[Obstacle]:
     if tree.made is None:
         yield Obstacle(
             why="cockpit did not create it",
-            next=f"If it is yours: git -C {tree.repository} worktree remove {tree.directory}",
+            next="If the worktree is yours, remove it: "
+            f"git -C {tree.repository} worktree remove {tree.directory}",
         )
     if tree.lock is not None:
         yield Obstacle(

@@ -163,7 +163,8 @@ class FleetList(VisibleLines, can_focus=True):
         return max(1, self._listing.height - self._listing.gaps + after)
 
     def give(self, lines: int, *, framed: bool) -> None:
-        """Set the frame, and add empty lines between groups if all fit into `lines`. Idempotent."""
+        """Show or hide the frame. Separate the groups with empty lines only if the whole list then
+        fits into `lines`. Idempotent."""
         was = (self._airy, self._framed)
         groups = self._listing.headings
         edges = sum(isinstance(line, Edge) for line in self._after)

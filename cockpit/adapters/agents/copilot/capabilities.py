@@ -20,7 +20,7 @@ CAPABILITIES = Capabilities(
     cost=No("Copilot counts requests, not money"),
     reopening=Yes("in the same directory"),
     tools=Yes("through a plugin for this run"),
-    background=No("Copilot does not report it"),
+    background=No("not reported by Copilot"),
     escapes=2,
-    session_ends=No("Copilot does not report it"),
+    session_ends=No("not reported by Copilot"),
 )

@@ -64,7 +64,8 @@ class GeminiSessions:
         return ("gemini", "--resume", session.id)
 
     def watch(self, call: Callable[[], None]) -> Callable[[], None]:
-        """Watch the notes; without the extension, the folder in which Gemini links extensions."""
+        """Call `call` when a note changes or, if the extension is not linked, when Gemini's folder
+        of extensions changes."""
         folder = notes_folder(self._environment)
         return watch_entries(folder or config_folder(self._environment) / "extensions", call)
 

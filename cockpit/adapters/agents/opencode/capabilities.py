@@ -20,7 +20,7 @@ CAPABILITIES = Capabilities(
     cost=Yes("if the provider has prices"),
     reopening=Yes("in the same directory"),
     tools=Yes("through the environment"),
-    background=No("opencode does not report it"),
+    background=No("not reported by opencode"),
     escapes=2,
-    session_ends=No("opencode does not report it"),
+    session_ends=No("not reported by opencode"),
 )
