@@ -57,30 +57,11 @@ class HandoffHandler:
         a question, unless the new session's CLI lacks the permission mode. In mode auto, it then
         has no review.
         """
-        agent = self._fleet.agent(asked.name)
-        if agent.session is None or agent.job is None:
-            raise NotNow(
-                f"{agent.name} was never started",
-                "There is no session to hand off.",
-                f"Start it: cockpit start {agent.name}",
-            )
-        same_handoff(agent, asked.handoff)
-        if asked.handoff is not None and agent.handoff is None:
-            raise NotNow(
-                f"{agent.name} has no open question",
-                "The handoff that you answered is over.",
-                f"To hand off again: cockpit handoff {agent.name}",
-            )
+        agent = self._agent_to_hand_off(asked)
         given = await checked_document(
             self._dependencies, agent, asked.document, by_agent=asked.by_agent
         )
-        target = None
-        model_name(asked.model or "")
-        if asked.host is not None:
-            _check_move(agent, asked)
-            target = self._engine.targets.elsewhere(agent, asked.to or "")
-        elif asked.to or asked.model:
-            target = await self._engine.targets.checked(agent, asked.to or "", asked.model or "")
+        target = await self._target(agent, asked)
         if asked.dry_run:
             usual = target or await self._engine.targets.configured(agent)
             return await self._would_do(agent, asked, usual)
@@ -98,37 +79,85 @@ class HandoffHandler:
                 name=agent.name,
             )
         because = self._guarded(agent, asked) if asked.by_agent else None
-        now = self._dependencies.clock.monotonic()
         if agent.handoff is not None and isinstance(agent.handoff.state, Asked):
-            if asked.by_agent:
-                raise NotNow(
-                    f"A handoff of {agent.name} is waiting for the user",
-                    "Only the user can approve it.",
-                    "Continue your work.",
-                )
-            if target is not None and (why := await self._engine.retarget(agent, target)):
-                return Done(
-                    message=f"{why}. Allow it: cockpit approve {agent.name}", name=agent.name
-                )
-            await self._engine.approve(agent, None, straight=False)
-            if asked.now:
-                await self._engine.apply(agent, Hurried(now))
-            message = f"Approved: handing off {agent.name}"
-            return Done(message=message + interruption_clause(agent, at_once=asked.now))
-        if target is not None and agent.handoff is not None:
+            return await self._approve(agent, asked, target)
+        if agent.handoff is not None and target is not None:
             await self._engine.retarget(agent, target)  # raises with the next step
         if asked.now and agent.handoff is not None and is_revocable(agent.handoff):
-            if isinstance(agent.handoff.state, Reviewing):
-                message = (
-                    f"The handoff of {agent.name} will not wait for the end of the turn. Approve "
-                    f"its document first: cockpit approve {agent.name}"
-                )
-            else:
-                clause = interruption_clause(agent, at_once=True)
-                message = f"Handing off {agent.name} without waiting{clause}"
-            await self._engine.apply(agent, Hurried(now))
-            await self._engine.look(agent)
-            return Done(message=message, name=agent.name)
+            return await self._hurry(agent)
+        return await self._begin(agent, asked, given, target, because)
+
+    def _agent_to_hand_off(self, asked: Handoff) -> Agent:
+        """Return the agent. Raises `NotNow` if it has no session, or if the user answered a
+        question that is over."""
+        agent = self._fleet.agent(asked.name)
+        if agent.session is None or agent.job is None:
+            raise NotNow(
+                f"{agent.name} was never started",
+                "There is no session to hand off.",
+                f"Start it: cockpit start {agent.name}",
+            )
+        same_handoff(agent, asked.handoff)
+        if asked.handoff is not None and agent.handoff is None:
+            raise NotNow(
+                f"{agent.name} has no open question",
+                "The handoff that you answered is over.",
+                f"To hand off again: cockpit handoff {agent.name}",
+            )
+        return agent
+
+    async def _target(self, agent: Agent, asked: Handoff) -> Target | None:
+        """Return the CLI and model that the request names; None if it names neither."""
+        model_name(asked.model or "")
+        if asked.host is not None:
+            _check_move(agent, asked)
+            return self._engine.targets.elsewhere(agent, asked.to or "")
+        if asked.to or asked.model:
+            return await self._engine.targets.checked(agent, asked.to or "", asked.model or "")
+        return None
+
+    async def _approve(self, agent: Agent, asked: Handoff, target: Target | None) -> Done:
+        """Approve the handoff about which the user is being asked."""
+        if asked.by_agent:
+            raise NotNow(
+                f"A handoff of {agent.name} is waiting for the user",
+                "Only the user can approve it.",
+                "Continue your work.",
+            )
+        if target is not None and (why := await self._engine.retarget(agent, target)):
+            return Done(message=f"{why}. Allow it: cockpit approve {agent.name}", name=agent.name)
+        await self._engine.approve(agent, None, straight=False)
+        if asked.now:
+            await self._engine.apply(agent, Hurried(self._dependencies.clock.monotonic()))
+        clause = interruption_clause(agent, at_once=asked.now)
+        return Done(message=f"Approved: handing off {agent.name}{clause}")
+
+    async def _hurry(self, agent: Agent) -> Done:
+        """Let the handoff in progress interrupt the turn instead of waiting for its end."""
+        if agent.handoff is not None and isinstance(agent.handoff.state, Reviewing):
+            message = (
+                f"The handoff of {agent.name} will not wait for the end of the turn. Approve "
+                f"its document first: cockpit approve {agent.name}"
+            )
+        else:
+            clause = interruption_clause(agent, at_once=True)
+            message = f"Handing off {agent.name} without waiting{clause}"
+        await self._engine.apply(agent, Hurried(self._dependencies.clock.monotonic()))
+        await self._engine.look(agent)
+        return Done(message=message, name=agent.name)
+
+    async def _begin(
+        self,
+        agent: Agent,
+        asked: Handoff,
+        given: str | None,
+        target: Target | None,
+        because: HeldBack | None,
+    ) -> Done:
+        """Begin a handoff. Raises `NotNow` if one is in progress.
+
+        `given` is the document that the request names. `because` is why the user must approve.
+        """
         interrupts = interruption_clause(agent, at_once=asked.now)
         review = agent.settings.mode != "auto" or because is not None
         options = HandoffOptions(
