@@ -30,14 +30,15 @@ class OldName:
     key: str
     """Dotted key of the alias, from the top level or from an agent's table."""
     today: str = ""
-    """The current key, from an agent's table; empty when there is none."""
+    """Dotted key of the current setting, from an agent's table; empty if there is none."""
     convert: Callable[[Any], Any] | None = None
-    """Converts the alias's value. Returns None if cockpit already behaves that way.
+    """Converts the alias's value; None to keep the value as it is.
 
+    Returns None for a value that needs no setting, because cockpit already behaves that way.
     Raises `ValueError`; the message names the expected values.
     """
     why: str = ""
-    """Why there is no current setting, as a clause."""
+    """Why there is no current setting, as a clause; empty if there is one."""
 
 
 _OR_TODAY = 'or a threshold such as "65%", "130k" or "30% left"'
@@ -141,17 +142,17 @@ OLD_NAMES: tuple[OldName, ...] = (
     OldName("working_directory.default_branch", "worktree.base"),
 )
 """All aliases. If two aliases set the same setting, the first in this order wins; of two
-thresholds, the lower one wins."""
+values for one threshold, the lower one wins."""
 
 _BARE_HOMES = ("", "context.", "handoff.")
 """Key prefixes in an agent's table under which the last part of an alias is accepted too."""
 
 
 def with_current_names(file: ConfigFile) -> tuple[ConfigFile, dict[str, Any], tuple[str, ...]]:
-    """Return the file with the places of its aliases, its data with current names, and the notices.
+    """Return the file with the places of its aliases, its data, and the notices.
 
-    A current name takes precedence over an alias. Raises `BadConfig` for an alias with an invalid
-    value.
+    The data has current names and value formats. A current name takes precedence over an alias.
+    Raises `BadConfig` for an alias with an invalid value.
     """
     renaming = _Renaming(file)
     return renaming.result()

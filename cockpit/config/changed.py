@@ -60,8 +60,8 @@ def _without(text: str, path: Path) -> str:
 def _with_comment(bare: str, text: str, path: Path, comment: str) -> str:
     """Return `bare` with the comment of the removed key on the line where the key was.
 
-    `bare` is the text without the key. If the lines above the key differ in `bare` and `text`,
-    returns `bare` unchanged.
+    `bare` is `text` without the key. Returns `bare` unchanged if there is no comment, or if the
+    lines above the key differ in the two texts.
     """
     line = lines_of(text).exactly(path)
     before, after = text.splitlines(True), bare.splitlines(True)
@@ -75,7 +75,7 @@ def _checked(after: str, before: str, path: Path, value: Any) -> str:
     if _without_empty(tomllib.loads(after)) != _without_empty(meant):
         raise Failed(
             f"Cannot change {dotted(path)} automatically",
-            "The formatting of this setting in the file would be lost.",
+            "cockpit cannot edit this setting in the form that the file uses.",
             "Edit the file by hand; to find the line: cockpit config show",
         )
     return after
@@ -93,7 +93,7 @@ def _meant(data: dict[str, Any], path: Path, value: Any) -> dict[str, Any]:
 
 
 def _without_empty(data: Any) -> Any:
-    """Return the data without empty tables, because a change may add or remove their headers."""
+    """Return the data without empty tables: a change may add or remove headers of empty tables."""
     if not isinstance(data, dict):
         return data
     inner = {key: _without_empty(value) for key, value in data.items()}

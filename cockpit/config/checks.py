@@ -59,9 +59,10 @@ def check_agent(origin: Origin, agent: AgentSettings) -> None:
 
 
 def check_runtimes_named(file: ConfigFile, settings: Settings, own: Runtimes) -> None:
-    """Check that every runtime that a file uses is built in, or defined in the file or in `own`.
+    """Check that the runtimes that a file uses exist, and that its successors can take over a job.
 
-    Raises `BadConfig`.
+    A runtime can be built in, installed by a package, or defined in the file or in `own`. Raises
+    `BadConfig`.
     """
     runtimes = {**own, **settings.runtimes}
     _check_runtimes_of(file, ("defaults",), settings.defaults, runtimes)
@@ -88,8 +89,10 @@ def _check_runtimes_of(
 def check_runtime_name(
     name: str, runtimes: Runtimes, refuse: Callable[[str, str], CockpitError]
 ) -> None:
-    """Raise the error that `refuse` creates from a problem and a hint, if no runtime has
-    this name."""
+    """Raise the error that `refuse` creates from a problem and a hint, if no runtime has this name.
+
+    A runtime can be built in, installed by a package, or in `runtimes`.
+    """
     if name in BUILT_IN or name in runtimes:
         return
     known = [*BUILT_IN, *runtimes, *(installed := installed_runtimes())]
@@ -115,7 +118,7 @@ def _check_runtimes(file: ConfigFile, runtimes: Runtimes) -> None:
             raise file.refusal(
                 ("runtimes", name, "ready"),
                 "`prompt` already passes the first prompt to the program",
-                "Remove one of the two.",
+                "Remove ready or prompt.",
             )
         if runtime.ready and not runtime.takes_paste:
             raise file.refusal(
@@ -150,7 +153,10 @@ def check_context(file: ConfigFile, at: KeyPath, context: ContextSettings) -> No
 
 
 def check_branches(agents: Iterable[tuple[Origin, AgentSettings]]) -> None:
-    """Raise `BadConfig` if the worktrees of two agents would use the same branch."""
+    """Raise `BadConfig` if the worktrees of two agents in one directory would use the same branch.
+
+    Branches with `{job}`, or with `{work_item}` while no work item is set, are unique.
+    """
     seen: dict[tuple[str, str], str] = {}
     for (file, at), agent in agents:
         worktree = agent.worktree
@@ -197,7 +203,7 @@ def check_keys(file: ConfigFile, own: Mapping[str, str]) -> None:
 def place_of_key(file: ConfigFile, action: str) -> KeyPath:
     """Return the key path of an action's keys in the file.
 
-    In TOML, an unquoted id with a dot is a table.
+    In TOML, an unquoted action id with a dot is a key in a table.
     """
     is_one_key = action in file.data.get("keys", {})
     return ("keys", action) if is_one_key else ("keys", *action.split("."))
@@ -274,7 +280,7 @@ def _check_address(file: ConfigFile, at: KeyPath, url: str) -> None:
 
 
 def settings_without_effect(settings: Settings) -> Iterator[str]:
-    """Yield one line per setting that is accepted but has no effect."""
+    """Yield one line per worktree setting that has no effect because the agent has no worktree."""
     agents: list[tuple[str, AgentDefaults]] = [
         (f"agents.{agent.name}", agent) for agent in settings.agents
     ]

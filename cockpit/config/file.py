@@ -1,8 +1,8 @@
 """Read one configuration file safely and parse it as TOML.
 
-A file that others can write, or that another user owns, could make cockpit run any program. Such a
-file is refused with `BadConfig`; the error has the command that fixes the problem. Reading never
-writes and never blocks.
+A file that others can write, or that another user except root owns, could make cockpit run any
+program. Such a file is refused with `BadConfig`; the error has the command that fixes the problem.
+Reading never writes and never blocks.
 """
 
 from __future__ import annotations
@@ -42,15 +42,15 @@ class ConfigFile:
     digest: str
     """SHA-256 of the parsed bytes, in hex. Trust in a file is stored with this hash."""
     old_places: Mapping[KeyPath, KeyPath] = field(default_factory=dict)
-    """Key path in the file of each value that was set through an alias."""
+    """Maps the current key path of each value set through an alias to its key path in the file."""
     text: str = field(default="", repr=False)
     """The full text, for code that writes the file back with changes."""
     on_disk: ConfigFile | None = field(default=None, repr=False)
-    """The saved file, if this text is changed and not saved yet. Errors show the saved file's
-    lines."""
+    """The saved file, if this text is changed and not saved yet; else None. Errors show the saved
+    file's lines."""
 
     def line_of(self, path: KeyPath) -> int:
-        """Return the line of a key, under its current name or an alias."""
+        """Return the line of a key, under its current name or an alias; see `Lines.of`."""
         for length in range(len(path), 0, -1):
             if old := self.old_places.get(path[:length]):
                 return self.lines.of(old)
@@ -62,7 +62,7 @@ class ConfigFile:
         return self.lines.exactly(self.written_as(path))
 
     def shown_line(self, path: KeyPath) -> int | None:
-        """Return the line to show in an error; None if the saved file does not have the key."""
+        """Return the line to show in an error; None for a key that only an unsaved change added."""
         return self.line_of(path) if self.on_disk is None else self.on_disk.exact_line(path)
 
     def refusal(self, path: KeyPath, problem: str, hint: str = "", detail: str = "") -> BadConfig:
@@ -125,7 +125,7 @@ def config_file_of(path: Path, raw: bytes) -> ConfigFile:
 
 
 def shown_path(path: Path) -> str:
-    """Return a printable path; control characters are escaped."""
+    """Return the path as text; a path with unprintable characters is quoted and escaped."""
     text = str(path)
     return text if text.isprintable() else ascii(text)
 
@@ -136,7 +136,7 @@ def _name_of(entry: object) -> str | None:
 
 
 def dotted(path: KeyPath) -> str:
-    """Return a key path in TOML syntax; array indexes count from 1."""
+    """Return a key path as text, such as `agents[2].mode`; indexes count from 1."""
     text = ""
     for part in path:
         if isinstance(part, int):
@@ -150,7 +150,7 @@ def dotted(path: KeyPath) -> str:
 def _parsed(path: Path, text: str) -> dict[str, Any]:
     if (beyond := excess(text)) is not None:
         line, reason = beyond
-        raise BadConfig(f"{shown_path(path)}:{line}: {reason}", "", "Make the file smaller.")
+        raise BadConfig(f"{shown_path(path)}:{line}: {reason}", "", "Simplify the file.")
     try:
         return tomllib.loads(text)
     # Values that TOML's grammar allows but Python rejects also raise ValueError.
@@ -220,7 +220,7 @@ def _check(path: Path, entry: os.stat_result) -> None:
         raise BadConfig(
             f"{shown}: belongs to another user",
             f"Its owner is user {entry.st_uid}; cockpit only reads your own files and root's.",
-            f"Read the file, then: chown {os.geteuid()} {shown}",
+            f"Read the file, then: sudo chown {os.geteuid()} {shown}",
         )
     if entry.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         raise BadConfig(

@@ -36,11 +36,11 @@ class Edit:
     key: tuple[str, ...]
     file: Path
     line: int | None
-    """The line of the key; None if the edit adds a line."""
+    """The line of the key in the file as it was read; None if the edit adds the key."""
     removed: bool
     then: Source | None
-    """For a removed key: file and line of the value that applies afterwards; None for the default.
-    """
+    """For a removed key: file and line of the value that applies afterwards; None if that is the
+    default, and for a key that is not removed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,10 @@ class Files:
     def read(
         cls, places: Places, config: Path | None, cwd: Path, environment: Mapping[str, str]
     ) -> Files:
-        """Read the files. `config` is the file from the command line. Raises `BadConfig`."""
+        """Read the files. Raises `BadConfig`.
+
+        `config` is the file from the command line; None for the file of the project in `cwd`.
+        """
         loaded = load(places, config, cwd, environment)
         found = cwd / config if config is not None else project_file(cwd)
         read = {file: _read(file) for file in loaded.files}
@@ -76,10 +79,10 @@ class Files:
         )  # fmt: skip
 
     def file_for(self, key: tuple[str, ...]) -> Path:
-        """Return the file to change for this setting: the file that sets it, if there is one.
+        """Return the file to change for this setting: the file whose value applies.
 
-        Otherwise, a setting of `[defaults]` goes to the project's file, if there is one, and every
-        other setting to the user's own file.
+        If no file sets the setting, a setting of `[defaults]` goes to the project's file, if there
+        is one, and every other setting to the user's own file.
         """
         source = self.loaded.sources.get(".".join(key))
         for file in (self.project, self.own):
@@ -90,7 +93,10 @@ class Files:
         return self.places.user_file
 
     def key_path(self, action: str) -> tuple[str, ...]:
-        """Return the key path of an action's keys. In TOML, an id with a dot can be a table."""
+        """Return the key path of an action's keys, as a file has them.
+
+        In TOML, an unquoted action id with a dot is a key in a table.
+        """
         inner = action.split(".")
         for file in (self.project, self.own):
             table: Any = file.data.get("keys", {}) if file else {}
@@ -135,7 +141,8 @@ class Files:
     def edits(self, changes: Changes, tried: Loaded) -> list[Edit]:
         """Return the edits for these changes; `tried` is the configuration after the changes.
 
-        Raises `Failed` for a file that cannot be written.
+        Removing a key that its file does not have is no edit. Raises `Failed` for a file that
+        cannot be written.
         """
         from cockpit.config.write import check_writable
 
@@ -154,7 +161,8 @@ class Files:
     def tried(self, changes: Changes) -> Loaded:
         """Return the configuration that these changes would give.
 
-        Writes nothing. Raises `BadConfig`.
+        Writes nothing. Raises `BadConfig` if that configuration is invalid, and `Failed` if a text
+        cannot be changed.
         """
         pages = {
             path: self._page(path, self._changed(path, inside))
@@ -166,8 +174,8 @@ class Files:
     def write(self, changes: Changes) -> tuple[Path, ...]:
         """Write the changes, keeping comments and order; return the changed files.
 
-        Raises `BadConfig` for an invalid result, and `NotNow` if a file changed since it was read;
-        then nothing is written.
+        Before anything is written, raises `BadConfig` for an invalid result, `NotNow` if a file
+        changed since it was read, and `Failed` if a file cannot be changed.
         """
         from cockpit.config.write import check_writable, replace_file
 

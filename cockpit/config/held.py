@@ -29,7 +29,8 @@ class Held:
     key: str
     reason: str
     agent: str | None = None
-    """The agent of the setting; None for a setting of the whole file."""
+    """The agent of the setting; None for a setting outside the agents' tables, and for an agent
+    that has the name of one of the user's agents."""
 
     @property
     def shown_key(self) -> str:
@@ -53,8 +54,8 @@ def without_held(
     settings.
 
     `data` has absolute paths; `own` is the user's own file. Each setting is compared with its value
-    without this file. An agent that would be invalid without an ignored setting is removed
-    entirely, and so is an agent with the name of one of the user's agents.
+    without this file. An agent is removed entirely if one of its `ESSENTIAL` settings is ignored,
+    or if one of the user's agents has the same name.
     """
     own = own or Settings()
     held_filter = _Filter(file, repository.resolve(), own.defaults)

@@ -31,7 +31,7 @@ SHARES: Final = "it takes away an agent's own worktree"
 COPIES: Final = "it copies files that are not in git"
 SILENCES: Final = "it changes your notifications"
 KEYS: Final = "it changes your keys"
-RENDERS: Final = "it is a template that writes documents"
+RENDERS: Final = "it changes what documents contain"
 YOURS: Final = "your own file has an agent with this name"
 
 Wider = Callable[[Any, Any, AgentDefaults], bool]
@@ -101,8 +101,8 @@ def _another_runtime(value: Any, own: Any, defaults: AgentDefaults) -> bool:
 
     A runtime that the user or a package added always needs trust: cockpit cannot know which actions
     such a runtime takes without asking. Another built-in runtime needs trust if the user has set a
-    command, arguments or a permission mode, which may be wrong for that runtime. The file's own
-    `command` has a separate rule.
+    command, arguments or a permission mode, which may be wrong for that runtime; for the runtime
+    `command`, only if the user has set a command. The file's own `command` has a separate rule.
     """
     if value not in BUILT_IN:
         return bool(value != own)

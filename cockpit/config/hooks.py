@@ -50,7 +50,7 @@ class Hook(Section):
         description="For slack, instead of an incoming webhook: a bot token, best as ${NAME}.",
     )
     channel_id: Line = Field(
-        default="", description="For slack with token: ID of the channel to post to."
+        default="", description="For slack with token: ID of the channel or user to post to."
     )
     threads: bool = Field(
         default=False,
@@ -72,10 +72,14 @@ class Hook(Section):
         default="extend",
         description="For on_context_threshold: extend the built-in handoff, or replace it.",
     )
-    on_events: Lines = Field(default=(), description="Only run for these events; empty: all.")
+    on_events: Lines = Field(
+        default=(),
+        description="Only run for these events, or for after_run with these outcomes (completed, "
+        "failed, stopped); empty: always.",
+    )
     when: Line = Field(
         default="",
-        description="Dotted path to a boolean in the payload; if false, the hook is skipped.",
+        description="Dotted path in the event's JSON; the hook only runs if the value is true.",
     )
     continue_on_error: bool = Field(
         default=True, description="Run the following hooks even if this one fails."

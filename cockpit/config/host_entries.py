@@ -24,8 +24,10 @@ from cockpit.core.safetext import quoted
 
 
 def host_name(text: str) -> str:
-    """Return the name of a new host. Raises `BadUsage` for an invalid name, with a valid one in the
-    hint."""
+    """Return `text` if it is a valid name for a host.
+
+    Raises `BadUsage` for an invalid or reserved name, with a valid one in the hint.
+    """
     if NAME_PATTERN.fullmatch(text) and text not in RESERVED:
         return text
     detail = (
@@ -54,7 +56,7 @@ def add_host(places: Places, path: Path, host: Host) -> None:
     if any(table.get("name") == host.name for table in hosts):
         raise BadConfig(
             f'{shown_path(path)}: host "{host.name}" already exists',
-            hint=f"Choose another name, or remove it first: cockpit hosts remove {host.name}",
+            hint=f"Choose another name, or remove the host first: cockpit hosts remove {host.name}",
         )
     values = host.model_dump(mode="json", exclude_unset=True)
     table = ["[[hosts]]", *(f"{key} = {spelled(value)}" for key, value in values.items())]
@@ -114,7 +116,10 @@ def _hosts(path: Path, data: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _spans(lines: list[str]) -> list[tuple[int, int]]:
-    """Return the lines of each host's table, without the comments and blank lines at its end."""
+    """Return the first line and the line after the last one of each host's table, from 0.
+
+    Comments and blank lines at the end of a table are left out.
+    """
     headers = [at for at, line in enumerate(lines) if _HEADER.match(line)]
     # A line of a multi-line array can begin with a bracket too, but does not look like a header.
     spans = []
@@ -147,6 +152,6 @@ def _write(places: Places, path: Path, text: str, meant: dict[str, Any], *, trus
 def _unchanged(path: Path) -> Failed:
     return Failed(
         f"Cannot change the hosts in {shown_path(path)}",
-        "The formatting of the file would be lost; nothing was written.",
-        "Edit its [[hosts]] tables by hand; then validate it: cockpit config check",
+        "cockpit cannot edit them in the form that the file uses; nothing was written.",
+        "Edit the [[hosts]] tables by hand; then validate the file: cockpit config check",
     )

@@ -3,8 +3,7 @@
 All code that needs pidfds, inotify, `/proc`, memfds or `O_PATH` checks this module first, and has a
 portable fallback: psutil, polling, ordinary files. `COCKPIT_PORTABLE=1` selects the fallbacks on
 Linux too, so that they can be tested there; `make test-portable` sets it. Uses the standard library
-only, because the fast commands import
-this module.
+only, because the fast commands import this module.
 """
 
 from __future__ import annotations

@@ -302,7 +302,7 @@ _PUNCTUATION_NAMES = frozenset(map(_punctuation, _PUNCTUATION))
 def clash(own: Mapping[str, str]) -> tuple[str, str, str] | None:
     """Return a key that two actions on one screen share, the user's action, and the other action.
 
-    None without such a key. `own` has canonical names. The other action is empty for a digit key,
+    None if no key is shared. `own` has canonical names. The other action is empty for a digit key,
     which selects an agent.
     """
     for action, key in _pairs(own):
@@ -317,7 +317,7 @@ def clash(own: Mapping[str, str]) -> tuple[str, str, str] | None:
 
 
 def reserved_key(own: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return the user's action with a reserved key, and the reason; None if there is none."""
+    """Return an action to which the user gave a reserved key, and the reason; else None."""
     back = return_keys(own)
     if RETURN_ACTION in own:
         if (why := impossible_return_key(own[RETURN_ACTION])) is not None:

@@ -43,7 +43,10 @@ class Layer:
 
 
 def merge_layers(layers: list[Layer], environment: Mapping[str, str]) -> Loaded:
-    """Merge the files, the user's first. Raises `BadConfig`."""
+    """Merge the files, the user's first.
+
+    Raises `BadConfig`, and `BadUsage` for an invalid value in the environment.
+    """
     merge = _Merge()
     for layer in layers:
         merge.add(layer)
@@ -121,7 +124,7 @@ class _Merge:
                 self.sources[f"cockpit.{key}"] = Source("environment")
 
     def settings(self) -> Settings:
-        """Return all settings, validated. Raises `BadConfig`."""
+        """Return all settings, validated, with the text of each prompt file. Raises `BadConfig`."""
         whole = self.whole | {"hosts": list(self.hosts.values())}
         if self.top is None:
             return Settings.model_validate(whole)

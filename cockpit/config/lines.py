@@ -123,9 +123,7 @@ class _Scan:
         return tuple(keys)
 
     def _string(self) -> str:
-        """Skip a string of any of the four kinds; return a simple string's text, escapes
-        unprocessed.
-        """
+        """Skip a string of any of the four kinds, and return its text with escapes unprocessed."""
         quote = self.text[self.at]
         fence = quote * 3 if self.text.startswith(quote * 3, self.at) else quote
         start = self.at + len(fence)

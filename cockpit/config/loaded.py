@@ -22,7 +22,7 @@ from cockpit.core.safetext import quoted
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The file and line in which a setting is written."""
+    """The file and line in which a setting is written, or the environment."""
 
     where: str
     """A path, or `environment`."""
@@ -34,7 +34,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """All settings, and the file and line of each."""
+    """All settings, and where each one is written."""
 
     settings: Settings
     files: tuple[Path, ...] = ()
@@ -53,8 +53,9 @@ class Loaded:
     """The configuration file of each of the user's runtimes, by the runtime's name."""
 
     project: Path | None = None
-    """The project, if cockpit found the project's file itself. The file's defaults then apply only
-    to directories in the project. None for a file that the user named, and without a project."""
+    """The project's root folder, if cockpit found the project's file itself. The file's defaults
+    then apply only to directories in the project. None for a file that the user named, and without
+    a project's file."""
     own_defaults: AgentDefaults | None = None
     """The defaults outside `project`; None if `project` is None."""
 
@@ -66,8 +67,9 @@ class Loaded:
         return self.settings.defaults if is_inside else self.own_defaults
 
     def agent(self, name: str) -> AgentSettings:
-        """Return the configured agent with that name. Raises `NoSuchAgent`, with the nearest
-        name.
+        """Return the configured agent with that name.
+
+        Raises `NoSuchAgent`; the hint names a similar agent, or how to trust the agent's file.
         """
         for agent in self.settings.agents:
             if agent.name == name:
@@ -123,7 +125,7 @@ COMMAND_HINT = "Pass the command: cockpit start NAME -- COMMAND, or set `command
 def changed_agent(agent: AgentSettings | None, **given: Any) -> AgentSettings:
     """Return the agent's settings with values from the command line; tables are merged.
 
-    None for a new agent. Raises `BadUsage`.
+    `agent` is None for a new agent. Raises `BadUsage`.
     """
     base = agent.model_dump(exclude_unset=True) if agent else {}
     try:

@@ -15,9 +15,9 @@ from cockpit.config.lines import KeyPath
 from cockpit.config.quantities import spelled_duration
 
 LONGEST_SECONDS = 3600
-"""Maximum seconds of a hook's timeout; a larger bare number is read as milliseconds."""
+"""Maximum seconds of a hook's timeout; a larger whole number is read as milliseconds."""
 LONGEST_SESSION = 30 * 86_400
-"""Maximum seconds of a session's time limit; a larger bare number is read as milliseconds."""
+"""Maximum seconds of a session's time limit; a larger whole number is read as milliseconds."""
 _SHELL = re.compile(r"[|&;<>()$`*?\[\]{}~#\n]|^\w+=")
 
 Found = tuple[KeyPath, str]
@@ -59,8 +59,8 @@ def _command(table: dict[str, Any], key: str, scope: KeyPath) -> Iterator[Found]
         table[key] = vector(written)
     except ValueError:
         return  # the schema refuses it later, because it is not a list
-    by_shell = ", run by sh" if table[key][:2] == ["sh", "-c"] else ""
-    yield (*scope, key), f"is a string and is split into a list{by_shell}"
+    by_shell = table[key][:2] == ["sh", "-c"]
+    yield (*scope, key), f"is a string; cockpit {'runs it with sh' if by_shell else 'splits it'}"
 
 
 def _milliseconds(

@@ -38,12 +38,17 @@ def _new_name(text: str) -> str:
     if text in BUILT_IN:
         raise ValueError(f"{text} is a built-in runtime; choose another name")
     if not NAME_PATTERN.fullmatch(text):
-        raise ValueError("expected a name: 1 to 32 of a-z, 0-9, underscore, dash")
+        raise ValueError(
+            "expected a name: a letter or digit, then at most 31 of a-z, 0-9, underscore, dash"
+        )
     return text
 
 
 def _with(*known: str, needs: tuple[str, ...] = ()) -> Callable[[tuple[str, ...]], tuple[str, ...]]:
-    """Return a validator for placeholders in arguments, which must contain one of `needs`."""
+    """Return a validator for arguments: all placeholders are in `known`, and one is in `needs`.
+
+    Without arguments or `needs`, none is needed.
+    """
 
     def check(arguments: tuple[str, ...]) -> tuple[str, ...]:
         named = {name for word in arguments for name in _PLACEHOLDER.findall(word)}
@@ -63,10 +68,10 @@ def _shown(names: tuple[str, ...]) -> str:
 def _record(text: str) -> str:
     if not text:
         return text
-    named = _PLACEHOLDER.findall(text)
+    named, known = _PLACEHOLDER.findall(text), ("session", *PLACES)
     for name in named:
-        if name not in ("session", *PLACES):
-            raise ValueError(f"{{{name}}} is not a placeholder here; expected {_shown(PLACES)}")
+        if name not in known:
+            raise ValueError(f"{{{name}}} is not a placeholder here; expected {_shown(known)}")
     if not text.startswith(("/", "~/", *(f"{{{place}}}/" for place in PLACES))):
         raise ValueError(f"expected an absolute path, or one that begins with {_shown(PLACES)}")
     if ".." in text.split("/"):
@@ -104,7 +109,8 @@ class OwnRuntime(Section):
     """A program of your own as a runtime: `runtime = "NAME"` runs it. See own-runtimes.md."""
 
     program: Program = Field(
-        description="The program as a list. {home} in this and other lists is your home folder."
+        description="The program as a list. {home} is your home folder, here and in arguments, "
+        "session, resume and reader."
     )
     arguments: Session = Field(
         default=(),

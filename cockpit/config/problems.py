@@ -76,7 +76,7 @@ def _at(file: ConfigFile, path: KeyPath) -> str:
 def usage_refusal(subject: str, error: ValidationError) -> BadUsage:
     """Return the error for the first invalid value that does not come from a file.
 
-    `subject` is an agent of the command line, or an environment variable.
+    `subject` is the name of an agent from the command line, or of an environment variable.
     """
     finding = error.errors(include_url=False)[0]
     path = _key_path(finding)
@@ -148,7 +148,8 @@ def _unknown(path: KeyPath) -> tuple[str, str]:
 
 
 def known_keys(table: KeyPath) -> list[str]:
-    """Return the keys that a table can have; empty for a table whose keys are free."""
+    """Return the keys that a table can have; empty for an unknown table, and for a table in which
+    the user chooses the keys."""
     model: Any = Settings
     is_name = False
     for part in table:

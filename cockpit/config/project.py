@@ -50,7 +50,8 @@ def repository_root(folder: Path) -> Path | None:
 def folder_in_worktree(worktree: Path, directory: Path) -> Path:
     """Return the folder of a worktree that corresponds to a directory of the original checkout.
 
-    It need not exist. The worktree itself, if the directory is in no checkout or in the worktree.
+    The returned folder need not exist. Returns the worktree itself if the directory is in no
+    checkout, or is already in the worktree.
     """
     root = repository_root(directory)
     if root is None or root == worktree:
@@ -65,9 +66,9 @@ def is_checkout(folder: Path) -> bool:
 
 
 def foreign_part(file: Path) -> Path | None:
-    """Return the first of the file's folder, its repository and the `.git` that another user owns.
+    """Return a folder that another user owns: the file's folder, its repository's root or `.git`.
 
-    None if there is no such folder. The other user could put any file there. Folders of root are
+    None if no other user owns one of them. An owner could put any file there. Folders of root are
     allowed; for root, folders of the user who called `sudo` are allowed too, as with git.
     """
     allowed = {0, os.geteuid()}

@@ -43,7 +43,9 @@ def load(
     again: bool = False,
     pages: Mapping[Path, ConfigFile] | None = None,
 ) -> Loaded:
-    """Return the settings that apply in `cwd`. Raises `BadConfig`.
+    """Return the settings that apply in `cwd`.
+
+    Raises `BadConfig`, and `BadUsage` for an invalid value in the environment.
 
     `config` replaces the project file. With `named`, the user named `config`, so the file is
     trusted; otherwise it needs trust like a project file. With `again`, the user named `config`
@@ -66,8 +68,8 @@ def load(
             _project_layer(places, config, environment, own, named=named, again=again, page=page)
         )
         if not named:
-            # Not resolved, because agents' directories, which are compared with the project's
-            # folder, are the client's paths too.
+            # Links stay: the project's folder is compared with the directories of agents, which
+            # have the client's paths.
             folder = config.absolute().parent
             project = repository_root(folder) or folder
             own_defaults = merge_layers(layers[:-1], environment).settings.defaults

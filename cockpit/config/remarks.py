@@ -33,7 +33,7 @@ def _of_hooks(
 ) -> Iterator[str]:
     for event, hook in agent.hooks.written():
         if (event, hook) not in inherited and (why := _never_sent(hook)):
-            yield f"{at}.hooks.{event}: {hook.name or hook.type} cannot be sent: {why}"
+            yield f"{at}.hooks.{event}: {hook.name or hook.type} cannot send: {why}"
         if (event, hook) not in inherited and hook.token and "${" not in hook.token:
             yield (
                 f"{at}.hooks.{event}.token: {hook.name or hook.type} contains its token;"
@@ -54,17 +54,17 @@ def _of_runtime(agent: AgentSettings, own: OwnRuntime | None) -> Iterator[str]:
     if mode and mode not in own.permission_modes:
         yield (
             f"agents.{agent.name}.permission_mode: the runtime {agent.runtime} has no mode {mode!a}"
-            ', so the agent cannot start; permission_mode = "" starts it without one'
+            ', so the agent cannot start; to start it without a mode: permission_mode = ""'
         )
     if agent.model and not own.model:
         yield (
             f"agents.{agent.name}.model: the runtime {agent.runtime} takes no model, so the agent"
-            ' cannot start; model = "" starts it without one'
+            ' cannot start; to start it without one: model = ""'
         )
 
 
 def _never_sent(hook: Hook) -> str:
-    """Return why the hook's URL can never be used; empty if it may work."""
+    """Return why the hook's URL can never be used; empty if the URL may work."""
     if hook.type not in ("webhook", "slack", "discord") or not hook.url.startswith("http://"):
         return ""
     if not hook.allow_private:

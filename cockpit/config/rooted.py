@@ -1,4 +1,4 @@
-"""Make the paths in a file absolute, relative to the file, before files are merged.
+"""Make the relative paths in a file absolute, starting at the file's folder, before a merge.
 
 A bare program name is not changed, because it is looked up in PATH.
 """

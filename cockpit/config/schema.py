@@ -332,7 +332,7 @@ class AgentDefaults(Section):
         "data. {prompt_file} in an argument becomes the path of a private file with the prompt.",
     )
     env: EnvironmentTable = Field(
-        default={}, description="Environment variables for the agent's pane only."
+        default={}, description="Environment variables for the agent and its setup command."
     )
     start: Literal["manual", "auto"] = Field(
         default="manual", description="auto: start together with the supervisor."
@@ -365,7 +365,9 @@ class AgentDefaults(Section):
 class AgentSettings(AgentDefaults):
     """One agent, with everything it inherits."""
 
-    name: NameText = Field(description="1 to 32 characters of a-z, 0-9, dot, underscore, dash.")
+    name: NameText = Field(
+        description="A letter or digit, then at most 31 of a-z, 0-9, dot, underscore, dash."
+    )
     prompt: Text = Field(default="", description="The task, as the agent's first prompt.")
     prompt_file: OwnFile = Field(
         default=None, description="A file with the prompt, instead of prompt."

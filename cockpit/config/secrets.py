@@ -1,6 +1,6 @@
-"""Find the secret values in a configuration: URLs, headers, signing secrets.
+"""Find the secret values in a configuration: URLs, headers, tokens, signing secrets.
 
-`core.redaction` removes them from text.
+`core.redaction` removes these values from text.
 """
 
 from __future__ import annotations
@@ -53,7 +53,10 @@ def _of_headers(headers: dict[str, str]) -> Iterator[str]:
 
 
 def _of_address(url: str) -> Iterator[str]:
-    """Yield the whole URL if it contains more than a host, the password, and each token."""
+    """Yield the whole URL, if it contains more than a host, and then its password and tokens.
+
+    In a URL for Apprise, a host without a dot is a token too.
+    """
     try:
         parts = urlsplit(url)
     except ValueError:

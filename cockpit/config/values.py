@@ -95,7 +95,9 @@ def _host_name(text: str) -> str:
     if text in RESERVED:
         raise ValueError(f"`{text}` is reserved: {RESERVED[text]}; choose another name")
     if not NAME_PATTERN.fullmatch(text):
-        raise ValueError("expected 1 to 32 of a-z, 0-9, dot, underscore, dash")
+        raise ValueError(
+            "expected a letter or digit, then at most 31 of a-z, 0-9, dot, underscore, dash"
+        )
     return text
 
 
@@ -130,14 +132,14 @@ def _branch_pattern(text: str) -> str:
 def _inside_worktree(text: str) -> str:
     path = PurePosixPath(text)
     if path.is_absolute() or ".." in path.parts or path == PurePosixPath() or "\0" in text:
-        raise ValueError("expected a folder inside the worktree, without `..`")
+        raise ValueError("expected a path inside the worktree, without `..`")
     _not_git(path)
     return _one_line(text)
 
 
 def _not_git(path: _AnyPath) -> _AnyPath:
     if names_git_folder(path.parts):
-        raise ValueError("expected a folder outside .git")
+        raise ValueError("expected a path outside .git")
     return path
 
 

@@ -25,10 +25,10 @@ from cockpit.core.ids import suggested_name
 def spelled(value: Any) -> str:
     """Format a value as TOML on one line; tables inline."""
     if isinstance(value, dict):
-        pairs = (f"{tomlkit.key(key).as_string()} = {spelled(one)}" for key, one in value.items())
+        pairs = (f"{tomlkit.key(key).as_string()} = {spelled(item)}" for key, item in value.items())
         return f"{{{', '.join(pairs)}}}"
     if isinstance(value, list | tuple):
-        return f"[{', '.join(spelled(one) for one in value)}]"
+        return f"[{', '.join(spelled(item) for item in value)}]"
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return str(tomlkit.item(value).as_string())
@@ -37,8 +37,8 @@ def spelled(value: Any) -> str:
 def first_file(repository: str, branch: str | None) -> str:
     """Return the text of a first `cockpit.toml`: one agent, and the most common settings.
 
-    The agent has the name of the repository. `branch` is the base of an example worktree, which is
-    left out for None.
+    The agent has the name of the repository. `branch` is the base of an example worktree; for None,
+    the example is left out.
     """
     document = tomlkit.document()
     for line in (
@@ -100,8 +100,8 @@ def write_first_file(path: Path, text: str) -> None:
     except FileExistsError:
         raise Failed(
             f"{shown_path(path)} already exists",
-            "It was not changed.",
-            "Edit it by hand, then validate it: cockpit config check",
+            "cockpit did not change it.",
+            "Edit the file by hand, then validate it: cockpit config check",
         ) from None
     except OSError as error:
         raise _unwritten(path, error.strerror or str(error)) from None

@@ -39,7 +39,8 @@ class Stretch(Wire):
     """Source of `compacts_at`: `formula` (the CLI's formula) or `seen` (observed with this CLI)."""
     marks: MarksStatus = Field(default_factory=MarksStatus)
     points: list[CoursePoint] = Field(default_factory=list)
-    """The token counts in order; at most 512, spread evenly over the replies."""
+    """The token counts in order, spread evenly over the replies; at most 512, and fewer if the job
+    has many sessions."""
     unknown: str | None = None
     """Why the token counts are missing, if the transcript should have some; else null."""
 

@@ -29,14 +29,15 @@ class DialogStatus(Wire):
     kind: Literal["permission", "question"] = "permission"
     title: str = ""
     tool: str = ""
-    """The tool that needs an answer."""
+    """The tool that the dialog is about; empty if `refusal` is set."""
     subject: str = ""
-    """The path of the file that the tool would change, or the names of several questions."""
+    """The path of the file that the dialog is about, or the names of several questions; may be
+    empty."""
     question: str = ""
     notice: str = ""
     """The CLI's reason for asking; empty without one."""
     text: str = ""
-    """The whole command, change, plan or list of questions, without secrets; several lines."""
+    """The command, change, plan or list of questions, without secrets; perhaps several lines."""
     choices: list[ChoiceStatus] = Field(default_factory=list)
     highlighted: int | None = None
-    """Index of the choice that is highlighted in the pane, from 0."""
+    """Index of the choice that is highlighted in the pane, from 0; null if none is."""

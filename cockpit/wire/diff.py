@@ -25,8 +25,8 @@ class WorktreeDiff(Wire):
     untracked: list[str] = Field(default_factory=list)
     """Paths of untracked files, safe to show; a folder with only untracked files is one entry."""
     text: str = ""
-    """Git's output. It is untrusted: the client must make it safe to show."""
+    """Git's output. The text is untrusted: the client must make the text safe to show."""
     cut: bool = False
     """True if the diff is incomplete because it is too long."""
     unknown: str | None = None
-    """Why there is no diff; all other fields are then empty."""
+    """Why there is no diff; null if there is one. Without a diff, only `directory` is set too."""

@@ -22,8 +22,8 @@ class HistoryDocument(Wire):
     outcome: str | None = None
     writer: str | None = None
     answered_by: str | None = None
-    """The user who last approved or refused the handoff, such as `ana@laptop`, or an agent; null if
-    cockpit did not ask."""
+    """The user who last approved or refused the handoff, such as `ana@laptop`, or an agent; null
+    without an answer."""
 
 
 class HistoryHandoff(Wire):
@@ -38,8 +38,8 @@ class HistoryHandoff(Wire):
     outcome: str | None = None
     """Null while the handoff is in progress."""
     answered_by: str | None = None
-    """The user who last approved or refused the handoff, such as `ana@laptop`, or an agent; null if
-    cockpit did not ask."""
+    """The user who last approved or refused the handoff, such as `ana@laptop`, or an agent; null
+    without an answer."""
     undone: bool = False
     """True if the user went back to the previous session after the handoff."""
     why: str | None = None
@@ -89,7 +89,7 @@ class HistorySession(Wire):
     tokens: int | None = None
     compactions: int = 0
     began_with: str | None = None
-    """The document with which the session was started."""
+    """Path of the document with which the session was started; null without one."""
     started_at: str | None = None
     ended_at: str | None = None
     transcript: str | None = None

@@ -23,7 +23,7 @@ from cockpit.wire.verbs import VERBS, Done, Refusal, Verb
 from cockpit.wire.views import OPENAPI_PATH, VIEWS, Form, View
 
 API_VERSION = "1.0"
-"""The first number is the version in the paths; the second number grows with each addition."""
+"""The first number is the one in the paths (`/v1`); the second number grows with each addition."""
 
 _REFERENCE = "#/components/schemas/{model}"
 _SSE = "text/event-stream"
@@ -42,7 +42,7 @@ _OF_SOCKET = "The supervisor's unix socket: no token, for your own user only."
 _OF_SERVE = "`cockpit serve`, with the token that it prints. Changes need `--write`."
 _FAILURES = {
     "400": "The request is invalid.",
-    "404": "No agent, handoff or document of that name.",
+    "404": "No such agent, handoff or document.",
     "408": "The whole request did not arrive in time.",
     "409": "Not possible in the current state, or not allowed for the agent that sent the request.",
     "424": "A required program is not installed.",
@@ -97,7 +97,7 @@ def document(*, served: bool = False) -> dict[str, Any]:
 def _view(
     view: View, references: Mapping[Any, dict[str, Any]], failures: Mapping[str, Any]
 ) -> dict[str, Any]:
-    found: dict[str, Any] = {
+    operation: dict[str, Any] = {
         "operationId": view.name,
         "summary": view.summary,
         "tags": ["read"],
@@ -105,12 +105,12 @@ def _view(
         "responses": {"200": _answer(view.summary, _content(view, references)), **failures},
     }
     if view.form is Form.LINES:
-        found["description"] = (
+        operation["description"] = (
             "One JSON value per line. With `Accept: text/event-stream` each value is a "
             "server-sent event, and the response stays open. `cockpit serve` sends each value as a "
             "WebSocket message to a client that upgrades the connection."
         )
-    return found
+    return operation
 
 
 def _verb(
@@ -166,7 +166,7 @@ def _schema_of(answer: Any, references: Mapping[Any, dict[str, Any]]) -> dict[st
         return references[answer]
     if get_origin(answer) is list:
         return {"type": "array", "items": _schema_of(get_args(answer)[0], references)}
-    return {"oneOf": [_schema_of(one, references) for one in get_args(answer)]}
+    return {"oneOf": [_schema_of(kind, references) for kind in get_args(answer)]}
 
 
 def _of_path(view: View) -> Iterator[dict[str, Any]]:
@@ -185,7 +185,7 @@ def _of_query(view: View) -> Iterator[dict[str, Any]]:
     schema = view.query.model_json_schema(schema_generator=_Schema)
     descriptions = _docstrings(view.query)
     for name, value in schema.get("properties", {}).items():
-        options = [one for one in value.pop("anyOf", []) if one.get("type") != "null"]
+        options = [kind for kind in value.pop("anyOf", []) if kind.get("type") != "null"]
         if options:  # absent instead of null
             value = options[0]
         yield {"name": name, "in": "query", "description": descriptions[name], "schema": value}
@@ -203,10 +203,10 @@ class _Schema(GenerateJsonSchema):
 
 
 def _schemas() -> tuple[Mapping[Any, dict[str, Any]], dict[str, Any]]:
-    """Return a reference for each model, and the schemas of the references."""
+    """Return a reference for each model, and the schemas to which the references point."""
     models: list[tuple[type[BaseModel], JsonSchemaMode]] = [(verb, "validation") for verb in VERBS]
     models += [(Done, "serialization"), (Refusal, "validation")]
-    for model in {one: None for view in VIEWS for one in _models(view.answer)}:
+    for model in {kind: None for view in VIEWS for kind in _models(view.answer)}:
         models.append((model, "validation" if model in _SPARSE else "serialization"))
     by_mode, schemas = models_json_schema(models, ref_template=_REFERENCE, schema_generator=_Schema)
     definitions: dict[str, Any] = schemas["$defs"]
@@ -229,7 +229,7 @@ def _models(answer: Any) -> list[type[BaseModel]]:
     """Return the models in the type of a response."""
     if inspect.isclass(answer) and issubclass(answer, BaseModel):
         return [answer]
-    return [model for one in get_args(answer) for model in _models(one)]
+    return [model for part in get_args(answer) for model in _models(part)]
 
 
 def _all_models(models: list[type[BaseModel]]) -> set[type[BaseModel]]:

@@ -119,7 +119,7 @@ class HandoffStatus(Wire):
     phase: PhaseName
     since: str
     detail: str | None = None
-    """Why the handoff is waiting, as text; null if it is not waiting."""
+    """What the handoff is doing or waiting for, as text; null if `phase` says enough."""
     document: str | None = None
     """Absolute path of the document, or, in phase `asked`, of a draft from facts; null if neither
     exists yet."""
@@ -182,8 +182,8 @@ class AgentStatus(Wire):
     """The runtime of the next session by the setting `successor`, if that differs from the runtime
     of the current session; else null."""
     custom_runtimes: list[str] = Field(default_factory=list)
-    """The custom runtimes that could continue the job, from configurations and installed packages,
-    besides the built-in ones."""
+    """The runtimes besides the built-in ones that could continue the job, from configurations and
+    installed packages; without `runtime`."""
     job: str | None = None
     state: State
     needs: Needs | None = None
@@ -194,8 +194,8 @@ class AgentStatus(Wire):
     configured_directory: str | None = None
     """The directory from the configuration or the command line, for the agent's next job."""
     goal: str | None = None
-    """The job's prompt; without one, the first prompt in the transcript. One line, without
-    secrets."""
+    """The job's prompt, else the first prompt in the transcript: one line without secrets, cut at
+    200 characters. Null if unknown."""
     branch: str | None = None
     worktree: str | None = None
     session_id: str | None = None
@@ -225,7 +225,8 @@ class AgentStatus(Wire):
     rate_limits: list[RateLimitStatus] = Field(default_factory=list)
     """The account's usage limits, as last reported in the CLI's status line or transcript.
 
-    Empty if the CLI reports none, as for accounts without a subscription.
+    Limits that were reset after the report are left out. Empty if the CLI reports none, as for
+    accounts without a subscription.
     """
     background: list[BackgroundStatus] = Field(default_factory=list)
     """Background tasks that are running, at most 20."""
@@ -282,7 +283,8 @@ class HeldSetting(Wire):
     key: str
     reason: str
     agent: str | None = None
-    """The agent of the setting; null for a setting that applies to all agents of the file."""
+    """The agent of the setting; null for a setting outside the agents' tables, and for an agent
+    that has the name of one of the user's agents."""
     host: str | None = None
     """The host of the file; null in the response of that host itself."""
 

@@ -25,7 +25,7 @@ class Elsewhere(Wire):
 
 
 class Event(Wire):
-    """One event. The number `id` grows by one with each event and is never reused."""
+    """One event. The number `id` grows with each event; it starts again if the database is lost."""
 
     id: int
     at: str

@@ -34,8 +34,8 @@ class Start(Verb):
     resume: str | None = None
     """Reopen this session instead of starting a new one; `last` is the agent's last session."""
     config: str | None = None
-    """Absolute path of the project's configuration file or the `--config` file, which is read
-    first."""
+    """Absolute path of the project's configuration file or the `--config` file, which the
+    supervisor reads before the start."""
     named: bool = False
     """True if the user named the file `config` on the command line; all its settings then apply."""
     mode: Literal["observe", "prompt", "auto"] | None = None
@@ -103,7 +103,7 @@ class Answer(Verb):
 
 
 class Handoff(Verb):
-    """Request a handoff of the agent's job."""
+    """Request a handoff of the agent's job, or approve the one that cockpit is asking about."""
 
     verb: ClassVar[str] = "handoff"
     name: str
@@ -114,7 +114,8 @@ class Handoff(Verb):
     to: str | None = None
     """The runtime of the new session; null for the runtime in the settings."""
     model: str | None = None
-    """The model of the new session; null for the default of the new session's CLI."""
+    """The model of the new session; null for the model of the old session, or, in
+    another CLI, for the configured model or that CLI's default."""
     handoff: str | None = None
     """The id of the handoff whose question the user answers. The request fails unless that handoff
     is in progress."""
@@ -133,8 +134,8 @@ class Moved(Verb):
     """End the session of a job that now continues on another machine.
 
     The client sends this request after the first reply of the new session on the other machine. The
-    handoff must be in phase `moving`. With `arrived`, the client sends it to the other machine
-    instead: the old session has ended, so that machine marks the handoff as done, and ends nothing.
+    handoff must be in phase `moving`. With `arrived`, the client sends the request to the other
+    machine: the old session has ended, so that machine marks the handoff as done, and ends nothing.
     """
 
     verb: ClassVar[str] = "moved"
@@ -240,9 +241,10 @@ class Continue(Verb):
     """The history of the moved job on the machine `moved_from`. The new session continues this
     chain."""
     config: str | None = None
-    """Absolute path of the project's configuration file or the `--config` file, which is read
-    first."""
+    """Absolute path of the project's configuration file or the `--config` file, which the
+    supervisor reads before the start."""
     named: bool = False
+    """As in `Start`."""
 
 
 class Adopt(Verb):
@@ -301,7 +303,7 @@ class Down(Verb):
 
 
 class Load(Verb):
-    """Read a configuration file and use its agents."""
+    """Read a configuration file, update its agents, and start those with `start = "auto"`."""
 
     verb: ClassVar[str] = "load"
     config: str | None = None
@@ -317,7 +319,7 @@ class Attach(Verb):
 
 
 class RemoveWorktree(Verb):
-    """Remove a worktree that cockpit created; its content is saved under a git reference."""
+    """Remove a worktree that cockpit created, after saving its content under a git reference."""
 
     verb: ClassVar[str] = "remove_worktree"
     tree: str
@@ -387,4 +389,4 @@ class Refusal(Wire):
     instance: str | None = None
     """For a bug in cockpit: the id of the entry in the supervisor's log."""
     errors: list[InvalidValue] = Field(default_factory=list)
-    """The invalid values, if the request could be parsed."""
+    """The invalid values of a request; empty for other problems."""

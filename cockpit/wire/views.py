@@ -49,13 +49,14 @@ class EventsQuery(Query):
     """`1`: keep the response open, and send each new event when it happens. With `after`, events
     with a greater id come first."""
     beat: Count = 0
-    """With `follow`: send an empty line after this many seconds without an event."""
+    """With `follow`: send an empty line after this many seconds without an event; 0: never,
+    except in server-sent events."""
 
 
 class WatchQuery(Query):
     beat: Count = 0
     """Send an empty line after this many seconds without a change, to show that the connection is
-    alive."""
+    alive; 0: never, except in server-sent events."""
     elsewhere: Flag = "0"
     """`1`: also send the number of sessions that cockpit did not start, and again when the number
     changes. Counting reads no transcripts."""
@@ -69,7 +70,7 @@ class WatchQuery(Query):
 class ElsewhereQuery(Query):
     beat: Count = 0
     """Send an empty line after this many seconds without a change, to show that the connection is
-    alive."""
+    alive; 0: never, except in server-sent events."""
 
 
 class ScreenQuery(Query):
@@ -81,13 +82,13 @@ class HistoryQuery(Query):
     name: str | None = None
     """Only this agent's jobs."""
     search: str | None = None
-    """Only sessions whose document contains all these words. Cannot be combined with pages."""
+    """Only handoffs whose document contains all these words. The response then has no pages."""
     handoffs: Count = 0
     """Page size in handoffs, newest first, up to 500. The response is then a `HistoryPage`."""
     limit: Count = 0
     """Page size in jobs, newest first, up to 500. The response is then a `HistoryPage`."""
     before: str | None = None
-    """The `next` value of the previous page."""
+    """The `next` value of the previous page; null for the first page."""
 
 
 class FactsQuery(Query):

@@ -107,7 +107,7 @@ def test_check_tells_what_will_not_be_sent_or_lies_elsewhere(here: Path) -> None
     )
     done = _cockpit(here, "config", "check", "--config", "cockpit.toml")
     assert done.returncode == 0
-    assert "agents.api.hooks.on_error: webhook cannot be sent: http://" in done.stderr
+    assert "agents.api.hooks.on_error: webhook cannot send: http://" in done.stderr
     assert f"outside the repository {here}, in {here.parent}/trees" in done.stderr
 
 

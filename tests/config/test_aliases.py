@@ -212,4 +212,4 @@ def test_commands_may_be_texts_and_times_milliseconds(project: Any) -> None:
     assert loaded.settings.defaults.limits.session_time == 86_400.0
     assert loaded.agent("a").command == ("htop", "-d", "5")
     assert any(":4: " in each and "milliseconds: 30s" in each for each in loaded.notices)
-    assert any("split into a list, run by sh" in each for each in loaded.notices)
+    assert any("is a string; cockpit runs it with sh" in each for each in loaded.notices)

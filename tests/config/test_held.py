@@ -280,5 +280,5 @@ def test_a_worktree_directory_in_gits_own_folder_is_refused_trusted_or_not(proje
     text = '[[agents]]\nname = "modules"\nworktree = { directory = ".git" }\n'
     project.write(text)
     for load in (project.load, project.load_named):
-        with pytest.raises(BadConfig, match=r"a folder outside \.git"):
+        with pytest.raises(BadConfig, match=r"a path outside \.git"):
             load()

@@ -91,7 +91,7 @@ WRONG = {
     ),
     "a first prompt in two ways": (
         '[runtimes.x]\nprogram = ["x"]\nprompt = ["{prompt}"]\nready = ">"\ntakes_paste = true\n',
-        "4: runtimes.x.ready: `prompt` already passes the first prompt|Remove one",
+        "4: runtimes.x.ready: `prompt` already passes the first prompt|Remove ready or prompt",
     ),
     "a prompt for a program that takes none": (
         '[runtimes.x]\nprogram = ["x"]\nready = ">"\n',

@@ -121,11 +121,11 @@ CASES = {
     ),
     "directory outside": (
         '[defaults.handoff]\ndirectory = "../handoffs"\n',
-        "2: defaults.handoff.directory: expected a folder inside the worktree",
+        "2: defaults.handoff.directory: expected a path inside the worktree",
     ),
     "directory of git": (
         '[defaults.handoff]\ndirectory = ".git/handoffs"\n',
-        "2: defaults.handoff.directory: expected a folder outside .git",
+        "2: defaults.handoff.directory: expected a path outside .git",
     ),
     "name": (
         '[[agents]]\nname = "My Agent"\n',

@@ -29,7 +29,7 @@ HTTP = "http:// only works for private addresses, with allow_private = true; use
 def test_an_address_that_nothing_is_sent_to_is_told(project: Any, lines: str, why: str) -> None:
     hook = f'[[agents.hooks.on_error]]\ntype = "webhook"\nname = "tell"\n{lines}\n'
     settings = project.load_named(f'[[agents]]\nname = "api"\n{hook}').settings
-    told = [f"agents.api.hooks.on_error: tell cannot be sent: {why}"] if why else []
+    told = [f"agents.api.hooks.on_error: tell cannot send: {why}"] if why else []
     assert list(remarks(settings)) == told
 
 
@@ -38,7 +38,7 @@ def test_what_agents_inherit_is_told_once(project: Any) -> None:
     settings = project.load_named(
         f'{hook}[[agents]]\nname = "a"\n[[agents]]\nname = "b"\n'
     ).settings
-    assert list(remarks(settings)) == [f"defaults.hooks.on_error: slack cannot be sent: {HTTP}"]
+    assert list(remarks(settings)) == [f"defaults.hooks.on_error: slack cannot send: {HTTP}"]
 
 
 def test_a_threshold_below_an_earlier_one_is_told_once_with_what_follows(project: Any) -> None:
@@ -92,7 +92,7 @@ def test_what_a_custom_runtime_refuses_at_the_start_is_told(project: Any) -> Non
     )
     assert list(remarks(project.load_named(tables).settings)) == [
         "agents.a.permission_mode: the runtime mine has no mode 'plan', so the agent cannot start;"
-        ' permission_mode = "" starts it without one',
+        ' to start it without a mode: permission_mode = ""',
         "agents.a.model: the runtime mine takes no model, so the agent cannot start;"
-        ' model = "" starts it without one',
+        ' to start it without one: model = ""',
     ]
