@@ -269,7 +269,7 @@ class CockpitApp(App[bool]):
             recent = self._recent.index(action.id) if action.id in self._recent else RECENT
             entry = SystemCommand(action.title.capitalize(), f"{key}  {sentence}", do)
             entries.append(((bool(reason), recent), entry))
-        yield from (entry for _, entry in sorted(entries, key=lambda each: each[0]))
+        yield from (entry for _, entry in sorted(entries, key=lambda ranked: ranked[0]))
         yield SystemCommand("Theme", "Change the theme.", self.search_themes)
         if context != "fleet":
             sentence = "Quit; agents and supervisor keep running."
@@ -344,5 +344,5 @@ class CockpitApp(App[bool]):
 
 
 def followed(client: Supervisor | JoinedClient, host: str) -> dict[str, Supervisor]:
-    """Return the supervisors to follow, by host; this machine first."""
+    """Return the supervisors to follow, by host; the main host first."""
     return client.members if isinstance(client, JoinedClient) else {host: client}

@@ -12,10 +12,10 @@ def test_the_local_supervisor_is_started_or_exchanged() -> None:
     model = Model(None, LOCAL, [])
     start = "The supervisor is not responding. Run: cockpit up"
     assert needs_supervisor(model) == needs_any_supervisor(model) == start
-    assert lost_step(model.main) == "Start it: cockpit up"
+    assert lost_step(model.main) == "Start the supervisor: cockpit up"
     model.main.connection = Connection(incompatible=True)
     assert (needs_supervisor(model) or "").endswith("Run: cockpit restart")
-    assert lost_step(model.main) == "Restart it: cockpit restart"
+    assert lost_step(model.main) == "Restart the supervisor: cockpit restart"
 
 
 def test_a_supervisor_elsewhere_is_not_started_here() -> None:

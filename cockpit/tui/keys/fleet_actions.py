@@ -63,7 +63,7 @@ FLEET: tuple[Action, ...] = (
         ("x",), check=reasons.cannot_talk,
     ),
     Action(
-        "mark", "mark", "Mark agents; approve, send, stop and forget then act on all marked.",
+        "mark", "mark", "Mark agents; approve, send, stop and forget act on all marked agents.",
         ("space",), check=reasons.needs_agent, is_destructive=True,
     ),
     Action(

@@ -111,8 +111,10 @@ def cannot_hand_off(model: Model) -> str | None:
 
 
 def cannot_choose_cli(model: Model) -> str | None:
-    """Return why the user cannot choose the CLI of the next session, before a handoff or when the
-    handoff asks."""
+    """Return why the user cannot choose the CLI of the next session.
+
+    The user can choose it before a handoff, and while cockpit asks whether to hand off.
+    """
     agent = model.agent
     if agent is not None and agent.handoff and agent.handoff.phase == "asked":
         return needs_supervisor(model)
@@ -151,9 +153,9 @@ def cannot_approve(model: Model) -> str | None:
 
 
 def cannot_approve_marked(model: Model) -> str | None:
-    """Return why the agent cannot be approved together with other marked agents.
+    """Return why the agent's handoff cannot be approved together with those of other marked agents.
 
-    An open dialog, for example, must be read first.
+    An open dialog must be read first, so it cannot be answered this way.
     """
     agent = model.agent
     if agent is not None and agent.needs and agent.needs.kind in DIALOGS:
@@ -179,7 +181,7 @@ def no_other_dialog(model: Model) -> str | None:
 
 
 def waiting_dialogs(model: Model) -> list[str]:
-    """Return the agents with an open dialog, in the supervisor's order."""
+    """Return the names of the agents with an open dialog, in the supervisor's order."""
     return [
         name for name, agent in model.agents.items() if agent.needs and agent.needs.kind in DIALOGS
     ]
@@ -298,7 +300,7 @@ def no_other_question(model: Model) -> str | None:
 
 
 def waiting_reviews(model: Model) -> list[str]:
-    """Return the agents whose handoff is waiting for an answer, in the supervisor's order."""
+    """Return the names of the agents whose handoff needs an answer, in the supervisor's order."""
     asks = {"handoff", "review", "breaker"}
     return [
         name for name, agent in model.agents.items() if agent.needs and agent.needs.kind in asks

@@ -32,7 +32,7 @@ SECTIONS = (
     Section("diff", "diff"),
     Section("events", "events"),
 )
-"""The sections in the order of their number keys. A section's action is `agent.` and its `key`."""
+"""The sections in the order of their number keys; the action `agent.KEY` shows a section."""
 
 BAR = 20
 MOST_LIMITS = 20
@@ -49,10 +49,10 @@ def head(
     lost: list[Span] | None = None,
     per_hour: str | None = None,
 ) -> list[Span]:
-    """Return the title line in exactly `width` cells: name and state, then what fits.
+    """Return the title line in exactly `width` cells: name and state, then the values that fit.
 
-    `per_hour` is the session's cost per hour. `lost` is the message that the agent's host does not
-    answer; empty or None for a single host.
+    `per_hour` is the session's cost per hour; None if unknown. `lost` is the message that the
+    agent's host does not answer; empty or None if the host answers, and for a single host.
     """
     who = [Span(f" {safe_line(name, LONGEST_NAME)} ", "brand")]
     if agent is None:
@@ -133,10 +133,8 @@ def after(here: str, steps: int) -> str:
 def files_may_differ(before: AgentStatus | None, now: AgentStatus | None) -> bool:
     """Return whether files may have changed: a writing tool ran, or a turn or session ended.
 
-    Also True if the agent was added or removed.
-
-    A tool's activity can appear before the tool has finished, so the end of that activity is a
-    possible change too.
+    Also True if the agent was added or removed. The activity of a tool can appear before the tool
+    has finished, so the end of the activity counts too.
     """
     if before is None or now is None:
         return before is not now

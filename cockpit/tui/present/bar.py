@@ -1,7 +1,7 @@
 """The context bar as text: a thin line, with marks for the act threshold and compaction.
 
-Without a token count, the bar is a dashed line, neither empty nor full; with an assumed window, the
-filled part is dashed; with an old token count, the bar has the stale colour.
+Without a token count or a window, the bar is a dashed line, neither empty nor full; with an assumed
+window, the filled part is dashed; with an old token count, the filled part has the stale colour.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ ASSUMED = "╍"
 
 
 def context_bar(context: ContextStatus, width: int, *, stale: bool = False) -> list[Span]:
-    """Return the bar in exactly `width` cells, without a track beyond the compaction point."""
+    """Return the bar in exactly `width` cells; the cells beyond the compaction point are blank.
+
+    `stale`: the token count is old.
+    """
     if width <= 0:
         return []
     if context.tokens is None or not context.window:

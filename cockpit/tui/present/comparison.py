@@ -29,12 +29,12 @@ def drawn(lines: list[str], width: int) -> list[list[Span]]:
     """Return the lines of the diff, wrapped to a width; continuation lines repeat the sign."""
     if not lines:
         return [[Span("  The documents are identical.", "muted")]]
-    found = []
+    wrapped = []
     for line in lines:
         sign, text = line[:1], line[1:]
         role = _ROLES.get(sign, "")
         if sign == "@":
-            found.append([Span(" ┄┄┄", role)])
+            wrapped.append([Span(" ┄┄┄", role)])
             continue
-        found += [[Span(f" {sign} {piece}", role)] for piece in broken(text, width - 4) or [""]]
-    return found
+        wrapped += [[Span(f" {sign} {piece}", role)] for piece in broken(text, width - 4) or [""]]
+    return wrapped

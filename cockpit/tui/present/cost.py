@@ -25,7 +25,7 @@ def shown_cost(agent: AgentStatus) -> float | None:
 
 
 def over_budget(agent: AgentStatus) -> str | None:
-    """Return a phrase with the job's cost and budget if the budget is reached; else None."""
+    """Return a phrase with the job's cost and budget; None unless the budget is reached."""
     cost = agent.chain_cost_usd
     if not agent.over_budget or cost is None or agent.budget_usd is None:
         return None

@@ -23,8 +23,8 @@ def rule(
 ) -> list[Span]:
     """Return a line with the agent's name, context, session, model, mode, branch and path.
 
-    Parts that do not fit are left out. For None, only the line is drawn. With `framed`, the line is
-    the top of a frame.
+    Parts that do not fit are left out. Without an agent, returns only the line. With `framed`, the
+    line is the top of a frame.
     """
     left, right = ("╭─", "╮") if framed else ("──", "─")
     if agent is None:
@@ -76,7 +76,7 @@ def _turns_left(turns: str) -> str:
 def reason(agent: AgentStatus | None, *, named: bool = True) -> list[Span]:
     """Return why the agent waits, else the state of its handoff, else its note; may be empty.
 
-    Without `named`, the state is left out, for use below a line that shows the state.
+    Without `named`, the reason has no state before it, for use below a line that shows the state.
     """
     if agent is None:
         return []

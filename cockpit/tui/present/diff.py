@@ -64,11 +64,14 @@ def diff_lines(
         return lines
     lines += _text(diff.text, width, colours)
     if diff.cut:
-        lines += [
-            [],
-            [Span("  Cut off here; run git diff in the worktree to see the rest.", "warning")],
-        ]
+        text = f"  Cut off here. To see the rest, in the worktree: {_command(diff)}"
+        lines += [[], [Span(text, "warning")]]
     return lines
+
+
+def _command(diff: WorktreeDiff) -> str:
+    """Return the git command that shows the whole diff."""
+    return f"git diff {safe_line(diff.since, 64)[:12]}" if diff.since else "git status -vv"
 
 
 def _summary(diff: WorktreeDiff) -> list[Span]:
@@ -131,7 +134,7 @@ def _text(
 
 
 def _coloured(sign: str, spans: Sequence[Span], role: str, width: int) -> Iterator[list[Span]]:
-    """Fold coloured code after its sign; continuation lines begin below the code."""
+    """Yield a line of coloured code, wrapped; continuation lines begin below the code."""
     room = max(1, width - 3)
     line, left = [Span(f" {sign}", role)], room
     for text, colour in spans:

@@ -18,9 +18,9 @@ _IMPLIED = {"cockpit", "defaults", "context", "notifications", "keys"}
 
 
 def writing(edits: Sequence[Edit], then: Loaded, standing: Callable[[Path], str], home: str) -> str:
-    """Return the sentence that says which files Ctrl-S saves, and the changes in each file.
+    """Return a sentence with the files that Ctrl-S would save, and the changes in each file.
 
-    `standing` returns a note about a file; empty for no note.
+    `then` is the configuration after the changes. `standing` returns a note about a file, or empty.
     """
     if not edits:
         return "No changes yet."

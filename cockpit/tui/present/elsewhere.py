@@ -152,7 +152,7 @@ def document_question(session: ElsewhereSession) -> str:
     return safe_line(
         "A copy of the session writes its handoff document. This costs one request with the whole "
         f"context{known}. The session itself is only read and continues. The document is saved in "
-        "its directory.",
+        "the session's directory.",
         400,
     )
 

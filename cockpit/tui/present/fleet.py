@@ -16,7 +16,7 @@ from cockpit.tui.present.span import Span, fit, fit_words, merged, plain
 from cockpit.tui.present.states import Group
 
 QUIET = frozenset({"done", "stopped", "ended"})
-"""Words for the states of agents that have ended; the rows of these agents are grey."""
+"""The words of states that need no attention; rows of agents in these states are grey."""
 MARKED = "*"
 """Replaces the first cell of a marked agent's number."""
 
@@ -136,14 +136,14 @@ def row_spans(
 
 def with_filled_name(spans: list[Span]) -> list[Span]:
     """Return the spans of a selected row with a background only below the name."""
-    found: list[Span] = []
+    filled: list[Span] = []
     for span in spans:
         if span.role == "name-here":
             name = span.text.rstrip()
-            found += [Span(name, "name-filled"), Span(span.text[len(name) :])]
+            filled += [Span(name, "name-filled"), Span(span.text[len(name) :])]
         else:
-            found.append(span)
-    return merged(found)
+            filled.append(span)
+    return merged(filled)
 
 
 def _chosen(span: Span) -> Span:
@@ -151,7 +151,7 @@ def _chosen(span: Span) -> Span:
 
 
 def _faded(span: Span) -> Span:
-    """Return the span in grey, except the selection mark, the state and the bar's own colours."""
+    """Return the span in grey; unchanged for selection mark, selected name, state and bar."""
     kept = span.role in ("cursor", "name-here") or span.role.startswith(("bar", "state"))
     return span if kept else span._replace(role="muted")
 

@@ -17,9 +17,9 @@ def title(agent: AgentStatus) -> str:
 
 
 def explanation(agent: AgentStatus) -> str:
-    """Return the steps of the handoff, the tasks that it ends, and the cost, as sentences.
+    """Return the steps of the handoff, the tasks that it ends, and its cost, as sentences.
 
-    A plain command has no cost.
+    For a plain command, no cost is named.
     """
     return " ".join(filter(None, (_steps(agent), _ends(agent), _costs(agent))))
 

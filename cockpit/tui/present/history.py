@@ -60,7 +60,7 @@ class Entry:
     times: int = 1
     """Number of handoffs in this entry: a run of cancelled handoffs is one line."""
     quality: str = ""
-    """The measured results of the handoff, as a short text; empty if unknown."""
+    """How the new session used the document, as a short text; empty if unknown."""
     answered_by: str = ""
     """Who approved or refused the handoff last; empty without an answer."""
     since: str = ""
@@ -85,11 +85,11 @@ def entries(chains: Iterable[HistoryChain], agent: str | None = None) -> list[En
 
 
 def folded(found: Iterable[Entry]) -> list[Entry]:
-    """Combine each run of a session's cancelled handoffs without a document into one entry.
+    """Combine consecutive cancelled handoffs of a session, without a document, into one entry.
 
-    An agent that compacts automatically cancels its handoff each time. Entries of other agents do
-    not end a run, or two such agents would fill the list. The combined entry has the position of
-    the newest handoff, and the id of the oldest handoff, which stays the same as the run grows.
+    An agent that compacts automatically cancels its handoff each time. Entries of other agents may
+    lie between, or two agents that compact would fill the list. The combined entry has the position
+    of the newest handoff, and the id of the oldest handoff, which stays the same as the run grows.
     """
     lines: list[Entry] = []
     runs: dict[tuple[str, int, str], int] = {}
@@ -131,7 +131,8 @@ def _entry(chain: HistoryChain, session: HistorySession, handoff: HistoryHandoff
 
 
 def _quality(handoff: HistoryHandoff) -> str:
-    """Return the results of a confirmed handoff as text: document, first change, repeated steps."""
+    """Return how the new session used the document: whether it read the document, when it changed a
+    file first, and what it repeated. Empty if unknown."""
     if handoff.document_read is None:
         return ""
     change, size = handoff.first_change_seconds, handoff.document_bytes
@@ -236,23 +237,23 @@ def heading(
     several hosts do not fit, only the hosts are named.
     """
     number = total if total is not None else sum(entry.times for entry in found or ())
-    said = [] if found is None else [counted(number, "handoff")]
+    parts = [] if found is None else [counted(number, "handoff")]
     if agent is not None:
-        said.append(f"of {safe_line(agent, 32)}")
+        parts.append(f"of {safe_line(agent, 32)}")
     if searched:
-        said.append(f"with “{safe_line(searched, 60)}”")
+        parts.append(f"with “{safe_line(searched, 60)}”")
     if marked:
-        said.append(f"{marked} marked")
+        parts.append(f"{marked} marked")
     room = max(0, width - 9)
     if without:
-        begun = " · ".join([*said, "without "])
-        said.append(f"without {_missing(without, room - cell_len(begun) - 1)}")
-    text = " · ".join(said)
+        begun = " · ".join([*parts, "without "])
+        parts.append(f"without {_missing(without, room - cell_len(begun) - 1)}")
+    text = " · ".join(parts)
     return [Span(" History ", "brand"), Span(fit(f" {text}", room), "muted")]
 
 
 def _missing(hosts: Mapping[str, str], width: int) -> str:
-    """Return the hosts with their reasons; several hosts without reasons if these do not fit."""
+    """Return the hosts with their reasons; only the hosts if several reasons do not fit."""
     reasons = (f"{host}: {safe_line(why, 160)}" if why else host for host, why in hosts.items())
     full = "; ".join(reasons)
     return full if len(hosts) == 1 or cell_len(full) <= width else ", ".join(hosts)

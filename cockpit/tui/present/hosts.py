@@ -68,7 +68,8 @@ def lost_step(part: Part) -> str:
     """Return the user's next step, apart from waiting."""
     if part.host == LOCAL:
         restart = part.connection.incompatible
-        return "Restart it: cockpit restart" if restart else "Start it: cockpit up"
+        step = "Restart the supervisor: cockpit restart"
+        return step if restart else "Start the supervisor: cockpit up"
     return f"Retrying automatically. To check: cockpit doctor --host {safe_line(part.host, 32)}"
 
 

@@ -101,8 +101,8 @@ def _host_of(agent: AgentStatus) -> str:
     return host_and_name(agent.name)[0] or LOCAL
 
 
-def _file_of(one: HeldSetting) -> tuple[str, str]:
-    return one.host or "", one.file
+def _file_of(setting: HeldSetting) -> tuple[str, str]:
+    return setting.host or "", setting.file
 
 
 def _item(agent: AgentStatus, needs: Needs, key_of: KeyOf, *, last_known: bool) -> Item:
@@ -163,7 +163,7 @@ def _over(agent: AgentStatus) -> Item:
         since=None,
         agent=agent.name,
         says=(text, "cockpit does not stop the agent."),
-        step="Raise limits.cost, hand the job off with a smaller task, or stop the agent: "
+        step="Raise limits.cost, hand off the job with a smaller task, or stop the agent: "
         f"cockpit stop {name}",
     )
 
@@ -203,7 +203,7 @@ def _usual_step(kind: str, key_of: KeyOf) -> str:
 
 
 def _reset_time(resets: str, since: str | None) -> str:
-    """Return when the usage limit resets, with the date if that is not the day of the stop."""
+    """Return when the usage limit resets, with the date unless it is the day of `since`."""
     try:
         return words.until(resets, datetime.fromisoformat(since or resets))
     except (ValueError, OverflowError):
@@ -242,8 +242,8 @@ def _held(host: str, file: str, held: list[HeldSetting]) -> Item:
         agent=None,
         says=(
             f"{safe_line(file, 300)}{there}:",
-            *(safe_line(f"  line {one.line}: {_shown(one)}, because {one.reason}", 300)
-              for one in held),
+            *(safe_line(f"  line {setting.line}: {_shown(setting)}, because {setting.reason}", 300)
+              for setting in held),
         ),
         step=f"Read the file, then{there}: cockpit config trust {safe_line(file, 300)}",
     )  # fmt: skip
@@ -278,8 +278,8 @@ def _room(width: int, widest: int) -> int:
 def fits_line(item: Item, width: int, widest: int) -> bool:
     """Return whether the item's line already shows its full text."""
     # Compare exactly: runs of spaces in a command may matter.
-    said = item.what.partition(": ")[2] if item.kind == "permission" else ""
-    whole = len(item.says) == 1 or (bool(said) and item.says[1:] == (f"  {said}",))
+    command = item.what.partition(": ")[2] if item.kind == "permission" else ""
+    whole = len(item.says) == 1 or (bool(command) and item.says[1:] == (f"  {command}",))
     return whole and cell_len(item.what) <= _room(width, widest)
 
 
@@ -307,18 +307,21 @@ def heading(found: Sequence[Item], host: str, width: int, *, lost: bool = False)
     right = f" {safe_line(host, 60)} " if lost else f"{safe_line(host, 24)} "
     right = right if lost or cell_len(right) < width // 3 else ""
     room = width - len(" Inbox ") - 1 - cell_len(right)
-    said = fit(_fitting_counts(counts, room) or "nothing needs you", max(0, room))
+    text = fit(_fitting_counts(counts, room) or "nothing needs you", max(0, room))
     role = "group-needs" if waiting else "muted"
     where = Span(right, "error" if lost else "muted")
-    return [Span(" Inbox ", "brand"), Span(" "), Span(said, role), where]
+    return [Span(" Inbox ", "brand"), Span(" "), Span(text, role), where]
 
 
 def _fitting_counts(counts: Sequence[str], room: int) -> str:
-    """Return the counts that fit into `room` cells, with an ellipsis for the others."""
+    """Return the counts that fit into `room` cells, with an ellipsis for the others.
+
+    If not even one count fits, returns all counts; the caller cuts the text.
+    """
     for shown in range(len(counts), 0, -1):
-        said = " · ".join([*counts[:shown], *(["…"] if shown < len(counts) else [])])
-        if cell_len(said) <= room:
-            return said
+        text = " · ".join([*counts[:shown], *(["…"] if shown < len(counts) else [])])
+        if cell_len(text) <= room:
+            return text
     return " · ".join(counts)
 
 
@@ -329,16 +332,16 @@ def detail(item: Item | None, width: int, most: int, *, is_shown: bool = False) 
     """
     if item is None:
         return []
-    lines = [piece for said in item.says for piece in broken(said, width - 2)]
+    lines = [piece for text in item.says for piece in broken(text, width - 2)]
     steps = broken(item.step, width - 2)
     if is_shown:
-        return [[Span(f" {said}", "muted")] for said in steps]
+        return [[Span(f" {line}", "muted")] for line in steps]
     room = max(1, most - len(steps) - 1)
     if len(lines) > room:
         left = len(lines) - room + 1
         lines = [*lines[: room - 1], f"  … {counted(left, 'more line')}"]
     return [
-        *([Span(f" {said}")] for said in lines),
+        *([Span(f" {line}")] for line in lines),
         [],
-        *([Span(f" {said}", "muted")] for said in steps),
+        *([Span(f" {line}", "muted")] for line in steps),
     ]

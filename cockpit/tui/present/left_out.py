@@ -49,7 +49,10 @@ def contradicted_points(document: str, facts: SessionFacts) -> tuple[str, ...]:
 
 
 def count_of(lines: Sequence[str], key: str, contradicted: Sequence[str] = ()) -> str:
-    """Return the number of points to check, and the key that shows them; empty without points."""
+    """Return the numbers of contradictions and missing points, and the key that shows both.
+
+    Empty if there are none.
+    """
     parts = [f"⚠ {counted(len(contradicted), 'contradiction')}"] if contradicted else []
     parts += [f"{counted(len(lines), 'point')} not found"] if lines else []
     return f"{', '.join(parts)} ({key})" if parts else ""

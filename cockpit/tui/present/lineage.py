@@ -55,7 +55,8 @@ class Link:
 
 
 def chain_of(history: Sequence[HistoryChain], agent: AgentStatus | None) -> list[HistorySession]:
-    """Return the sessions of the agent's job, in order; empty if the job is unknown."""
+    """Return the sessions of the agent's job, in order; empty if the history does not have the
+    job."""
     for chain in reversed(history):
         if agent is not None and chain.job == agent.job:
             return chain.sessions

@@ -32,7 +32,7 @@ class _Listed(NamedTuple):
 
 
 class Listing:
-    """One line per agent, in groups; with a filter, only agents that match all words of the filter.
+    """One line per agent, in groups; with a filter, only agents that match all its words.
 
     Inside a group, agents whose name matches come first. The default order inside a group is the
     supervisor's, so that an agent's line moves only when the agent's state changes. A change of one
@@ -71,7 +71,7 @@ class Listing:
         return same and self._wanted == words_wanted.lower().split()
 
     def change(self, agent: AgentStatus) -> None:
-        """Update the place of a changed agent, which `fill` got; the filter can hide or show it."""
+        """Update the place of an agent that `fill` got; the filter can hide or show the agent."""
         before, after = self._listed.get(agent.name), self._place_of(agent)
         if before == after:
             return
@@ -136,7 +136,7 @@ class Listing:
         return sum(above) + 1 + bisect_right(self._groups[listed.group], listed.place) - 1
 
     def _place_of(self, agent: AgentStatus) -> _Listed | None:
-        """Return where the agent is listed; None if the filter hides it."""
+        """Return where the agent is listed; None if the filter hides the agent."""
         matched = match(agent, self._wanted)
         if matched is None:
             return None

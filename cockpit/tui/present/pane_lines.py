@@ -34,7 +34,7 @@ marker."""
 WIDEST = 2
 """Columns of a wide character."""
 DRAWN = 8
-"""A stretch of more than this many equal characters counts as drawn."""
+"""A run of more than this many equal characters is a rule or padding, and can be shortened."""
 
 
 def fit_runs(runs: Sequence[Run], width: int) -> list[list[Run]]:
@@ -98,7 +98,10 @@ def is_blank(runs: Sequence[Run]) -> bool:
 
 
 def _shortened(cells: list[Cell], width: int) -> list[Cell]:
-    """Take cells out of the longest drawn stretch: a rule, or the space before a box's side."""
+    """Take cells out of the longest run of one character: a rule, or the space before a box's side.
+
+    Returns the cells unchanged if the run is too short, or is a space in plain text.
+    """
     start, end = _longest_stretch(cells)
     too_long = _length(cells) - width
     if end - start <= DRAWN or (cells[start][0] == " " and cells[-1][0] not in SIDES):
@@ -107,7 +110,7 @@ def _shortened(cells: list[Cell], width: int) -> list[Cell]:
 
 
 def _longest_stretch(cells: Sequence[Cell]) -> tuple[int, int]:
-    """Return where the longest stretch of one drawn character, or of spaces, starts and ends."""
+    """Return where the longest run of one character of `RULES`, or of spaces, starts and ends."""
     best = start = 0
     longest = 0
     for index in range(1, len(cells) + 1):

@@ -96,9 +96,10 @@ def _shares(weights: Sequence[int], cells: int) -> list[int]:
 
 
 def _top(stretches: Sequence[Stretch]) -> int:
-    """Return the tokens at the upper edge, slightly above the peak and the thresholds near it.
+    """Return the tokens at the upper edge: slightly above the peak and the act threshold.
 
-    At most the window, unless the peak exceeds the window.
+    Also above the force threshold and the compaction point, if these are near the peak. At most the
+    window, unless the peak exceeds the window.
     """
     peak = max(point.tokens for stretch in stretches for point in stretch.points)
     last = next(stretch for stretch in reversed(stretches) if stretch.points)

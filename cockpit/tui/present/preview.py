@@ -41,7 +41,7 @@ def with_marks(context: ContextStatus, wanted: ContextSettings) -> ContextStatus
 def preview_line(agent: AgentStatus, wanted: ContextSettings | None, width: int) -> list[Span]:
     """Return a line with an agent's name, bar, tokens and change of band.
 
-    `wanted`: the new thresholds; None for an agent that the file does not name.
+    `wanted`: the new thresholds; None for an agent that the loaded configuration does not have.
     """
     bar_width = max(8, min(32, width - NAME - NUMBERS - 26))
     context = agent.context if wanted is None else with_marks(agent.context, wanted)
@@ -63,7 +63,7 @@ def preview_line(agent: AgentStatus, wanted: ContextSettings | None, width: int)
 
 
 def lowered_words(wanted: ContextSettings, names: Collection[str]) -> str:
-    """Return a sentence for each threshold of `names` that is lower than its configured value."""
+    """Return a sentence for each threshold of `names` that the next higher one lowers."""
     window = wanted.override or DEFAULT_WINDOW
     found = marks(thresholds(wanted), window, None)
     lowered = [

@@ -39,6 +39,7 @@ class Row:
     trend: str
     """A sparkline of the session's token counts; empty with fewer than two."""
     turns: str
+    """The turns left, such as `6 left`; for a stale row the token count's age; may be empty."""
     chain: str
     state: str
     """The state's word; empty if the group's heading has the same word."""
@@ -153,7 +154,10 @@ def _band(context: ContextStatus) -> str:
 
 
 def _turns(agent: AgentStatus) -> str:
-    """Return the turns until the next threshold; empty unless the agent is filling its context."""
+    """Return the turns until the act threshold or, above it, until the CLI compacts.
+
+    Empty if unknown, and for an agent that is not filling its context.
+    """
     left = agent.context.turns_left
     return f"{left} left" if left is not None and agent.state in USING else ""
 
@@ -167,7 +171,7 @@ def session_words(chain: str) -> str:
 def _chain(agent: AgentStatus) -> str:
     """Return `2/4` for the second of at most four sessions.
 
-    Returns `2/…` without a limit, or if the limit is exceeded.
+    Returns `2/…` without a limit, or if the limit is exceeded; empty without a session.
     """
     if agent.session_number is None:
         return ""

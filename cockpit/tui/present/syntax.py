@@ -36,7 +36,7 @@ LANGUAGES = {
     "xml": "xml svg", "elixir": "ex exs", "haskell": "hs", "scala": "scala", "dart": "dart",
     "zig": "zig", "make": "mk",
 }  # fmt: skip
-"""Endings of files by the name of their lexer."""
+"""The file name extensions of each language, by the name of the language's lexer."""
 LEXER_OF = {end: name for name, ends in LANGUAGES.items() for end in ends.split()}
 
 _ROLES = (

@@ -29,7 +29,10 @@ def disk_space(count: int) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Format a fraction as whole per cent, which may exceed 100; above zero at least 1%."""
+    """Format a fraction as whole per cent, which may exceed 100; above zero at least 1%.
+
+    A dash for None.
+    """
     if share is None:
         return DASH
     if 0 < share < 0.01:
@@ -44,7 +47,10 @@ def money(dollars: float | None) -> str:
 
 
 def age(seconds: float | None) -> str:
-    """Format an age as `now`, `5m`, `2h` or `3d`: no seconds, so an idle screen is not redrawn."""
+    """Format an age as `now`, `5m`, `2h` or `3d`; a dash for None.
+
+    Without seconds, so that an idle screen is not redrawn.
+    """
     if seconds is None:
         return DASH
     minutes = int(seconds // 60)

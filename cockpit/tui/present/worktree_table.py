@@ -56,7 +56,7 @@ def table(
     for dropped in ("", *_DROP_ORDER):
         widths.pop(dropped, None)
         missing = _total(widths) + CONTENT_LEAST - width
-        if missing <= sum(max(0, widths.get(each, 0) - least) for each, least in _LEAST.items()):
+        if missing <= sum(max(0, widths.get(title, 0) - least) for title, least in _LEAST.items()):
             break
     for title in ("branch", "worktree", "agent"):
         if missing > 0 and title in widths:

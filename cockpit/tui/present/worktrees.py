@@ -37,7 +37,10 @@ def size(tree: WorktreeStatus, sizes: Sizes) -> str:
 
 
 def lines(tree: WorktreeStatus, now: datetime, sizes: Sizes = Sizes.NOT_REQUESTED) -> list[str]:
-    """Return a worktree's description, and what blocks removing the worktree. `now` is UTC."""
+    """Return a worktree's description, and what blocks removing it if cockpit created it.
+
+    `now` is UTC.
+    """
     described = [safe_line(f"{tree.directory}  {_what(tree, now, sizes)}", 400)]
     if not tree.made:
         return described
@@ -69,14 +72,14 @@ def against(tree: WorktreeStatus, *, salvage: bool) -> list[Obstacle]:
 
 
 def refusal(tree: WorktreeStatus, salvage_key: str, *, salvage: bool) -> str | None:
-    """Return why a worktree cannot be removed, and the next step; None if it can be removed."""
-    standing = against(tree, salvage=salvage)
-    if not standing:
+    """Return why a worktree cannot be removed, and the next step; None if nothing blocks that."""
+    obstacles = against(tree, salvage=salvage)
+    if not obstacles:
         return None
-    if not salvage and all(one.salvageable for one in standing):
-        what = "; ".join(one.why for one in standing)
+    if not salvage and all(obstacle.salvageable for obstacle in obstacles):
+        what = "; ".join(obstacle.why for obstacle in obstacles)
         return f"{what}. {salvage_key} saves this work in git, then removes the worktree."
-    first, *more = [obstacle for obstacle in standing if not obstacle.salvageable]
+    first, *more = [obstacle for obstacle in obstacles if not obstacle.salvageable]
     count = f" (and {len(more)} more)" if more else ""
     return f"{first.why}{count}. {first.next}"
 
@@ -112,12 +115,12 @@ def back_again(tree: WorktreeStatus, reference: str | None) -> list[str]:
     if not reference:
         return [safe_line(f"{there}git -C {repository} worktree add {directory} {at}", 600)]
     # Not git restore: gitattributes filters could change the bytes.
-    found = [
+    commands = [
         f"{there}git -C {repository} worktree add --no-checkout {directory} {at}",
         f"{there}cockpit worktrees restore {shlex.quote(reference)} {directory}",
         f"{there}git -C {directory} reset -q",
     ]
-    return [safe_line(one, 600) for one in found]
+    return [safe_line(command, 600) for command in commands]
 
 
 class Keys(NamedTuple):
@@ -133,7 +136,7 @@ class Keys(NamedTuple):
 def way_to_remove(tree: WorktreeStatus, width: int, keys: Keys, home: str) -> list[tuple[str, str]]:
     """Return how to remove a worktree, or what to do first, as texts with their roles."""
     if tree.unlisted is not None:
-        return [(_next(tree, one, home), "muted") for one in tree.obstacles]
+        return [(_next(tree, obstacle, home), "muted") for obstacle in tree.obstacles]
     if not tree.made:
         return [("not created by cockpit, so cockpit never removes it", "muted")]
     if not tree.obstacles:

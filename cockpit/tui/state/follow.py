@@ -1,6 +1,6 @@
 """Keep one supervisor's part of the model current, from the supervisor's stream.
 
-When the supervisor is lost, the last state is kept, and the connection is retried at growing
+When the connection is lost, the last state is kept, and the screen connects again at growing
 intervals (`retries`).
 """
 
@@ -81,7 +81,7 @@ async def _next(lines: AsyncIterator[WatchLine]) -> WatchLine | None:
     except ValueError as error:
         raise NotUnderstood(
             "cannot read the supervisor's reply",
-            "It runs another version than this screen. To restart the supervisor: cockpit restart",
+            "The supervisor runs another version than this screen.",
         ) from error
 
 

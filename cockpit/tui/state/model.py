@@ -55,7 +55,7 @@ class Connection:
 
     live: bool = False
     lost_at: float | None = None
-    """When the connection was lost; None while connected, and before a first failure."""
+    """When the connection was lost, or first failed; None while connected, and before a failure."""
     why: str = ""
     incompatible: bool = False
     """Whether the supervisor is reachable but runs another version."""
@@ -94,7 +94,7 @@ class Part:
         """The version that the supervisor reports."""
         self.connection = Connection()
         self.held: list[HeldSetting] = []
-        """Settings that are ignored because their file is not trusted, as last reported."""
+        """The settings that are ignored because their file is not trusted, as last reported."""
         self.day = Day()
         """Today's cost and budget, as last reported."""
         self.elsewhere = 0
@@ -162,8 +162,7 @@ class Part:
             self._model.remember(fresh)
 
     def forget_events(self) -> None:
-        """Drop this supervisor's events, because their numbers have started again from the
-        beginning."""
+        """Drop this supervisor's events, because the supervisor has begun to number them again."""
         self.last_event = 0
         self._model.forget_events(self)
 
@@ -248,7 +247,7 @@ class Model:
         """Returns an action's key as printed on a keyboard, with the user's `[keys]`; empty
         without a key."""
         self.screen = "fleet"
-        """The context of the screen that shows the reasons, so that the reasons name its keys."""
+        """The context of the screen whose keys the sentences of `keys.reasons` name."""
         self._listeners: list[Listener] = []
 
     @property
@@ -291,7 +290,7 @@ class Model:
     @property
     def held(self) -> list[HeldSetting]:
         """Settings of all hosts that are ignored because their file is not trusted."""
-        return [held_file for part in self.shown_parts for held_file in part.held]
+        return [setting for part in self.shown_parts for setting in part.held]
 
     @property
     def elsewhere(self) -> int:
@@ -351,7 +350,7 @@ class Model:
         for part in self.parts.values():
             if part.connection.live:
                 ours = (part.host, None) if part is self.main else (part.host,)
-                part.held = [held_file for held_file in held if held_file.host in ours]
+                part.held = [setting for setting in held if setting.host in ours]
         if self.held != before:
             self.notify(Change.FLEET)
 

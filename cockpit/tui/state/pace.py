@@ -45,15 +45,16 @@ def pace(refresh: Refresh, over_ssh: bool) -> Pace:
 
 
 TIMES_LONGER = 16.0
-"""The interval is at least this many times as long as a call, up to `LONGEST`."""
+"""The interval is at least this many times the processor time of a call, but for this reason never
+longer than `LONGEST` seconds."""
 LONGEST = 1.0
 
 
 class Throttled:
     """Limits how often a function is called.
 
-    The first call runs at once, later calls after the interval. The interval grows with the
-    processor time of a call, so that a large fleet leaves time for keys.
+    The first call runs at once, later calls when the interval since the previous call is over. The
+    interval grows with the processor time of a call, so that a large fleet leaves time for keys.
     """
 
     def __init__(

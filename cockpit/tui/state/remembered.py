@@ -1,4 +1,4 @@
-"""Remember the selection and the layout in a small file, across restarts.
+"""Remember the selection, the sort order and the layout in a small file, across restarts.
 
 If the file cannot be read, the defaults are used. Write errors are ignored.
 """

@@ -1,8 +1,8 @@
 """Show the agents of a supervisor once if several hosts lead to it, for example one machine under
 two names.
 
-Hosts that report the same supervisor id count as the same supervisor, so a host can hide another
-one's agents only if it knows that id. The first host in the configuration that answers shows the
+Hosts that report the same supervisor id count as the same supervisor, so a host can hide the agents
+of another host only if it knows that id. The first host in the configuration that answers shows the
 agents. The top line and a message name both hosts.
 """
 
