@@ -276,8 +276,9 @@ def _tables_of(value: Any) -> list[dict[str, Any]]:
 
 
 def _is_lower(value: Any, other: Any) -> bool:
-    """Return whether one threshold is lower than another in a typical window; False if either is
-    invalid.
+    """Return whether one threshold is lower than another in a window of `USUAL_WINDOW` tokens.
+
+    False if either threshold is invalid.
     """
     if not (isinstance(value, str) and isinstance(other, str)):
         return False

@@ -34,7 +34,7 @@ class Held:
 
     @property
     def shown_key(self) -> str:
-        """The key, with the agent's name instead of its place in the file."""
+        """The key, with the agent's name instead of the agent's index in `[[agents]]`."""
         if self.agent is None or not self.key.startswith("agents["):
             return self.key
         return f"agents.{self.agent}.{self.key.partition('].')[2]}"
@@ -168,7 +168,7 @@ class _Filter:
         return getattr(type(own).model_validate({name: value}), name), getattr(own, name)
 
     def _why_held(self, written: str) -> str | None:
-        """Return why a path needs trust; None for a path inside the repository."""
+        """Return why a path needs trust; None for a path in the repository, outside `.git`."""
         if not Path(os.path.realpath(written)).is_relative_to(self.repository):
             return held_rules.OUTSIDE
         return held_rules.IN_GIT if git_folder_around(Path(written)) is not None else None

@@ -35,8 +35,8 @@ RENDERS: Final = "it changes what documents contain"
 YOURS: Final = "your own file has an agent with this name"
 
 Wider = Callable[[Any, Any, AgentDefaults], bool]
-"""Returns whether a setting needs trust, from the file's value, the user's value, and all of the
-user's settings."""
+"""Returns whether a setting needs trust, from the file's value, the user's value, and the user's
+`[defaults]`."""
 
 
 @dataclass(frozen=True, slots=True)

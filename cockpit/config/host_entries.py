@@ -71,7 +71,7 @@ def add_host(places: Places, path: Path, host: Host) -> None:
 
 
 def remove_host(places: Places, path: Path, name: str) -> bool:
-    """Remove a host from a file; return whether it was there.
+    """Remove a host from a file; return False if the file does not have the host.
 
     The comments above the host's table stay. A file that was trusted stays trusted. Raises
     `BadConfig` for an invalid file, and `Failed` if the file cannot be changed.

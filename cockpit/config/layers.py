@@ -34,7 +34,7 @@ LARGEST_PROMPT = 256 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A configuration file to merge: old setting names are converted, and paths are absolute."""
+    """A configuration file to merge, with current setting names and absolute paths."""
 
     file: ConfigFile
     data: Mapping[str, Any]
@@ -87,7 +87,7 @@ class _Merge:
         _add_sources(self.sources, layer)
 
     def _refuse_second_runtime(self, layer: Layer) -> None:
-        """Raise `BadConfig` if two files define a runtime of the same name, which could differ."""
+        """Raise `BadConfig` if two files define a runtime of one name: the two could differ."""
         for name in layer.data.get("runtimes", {}):
             if name in self.whole.get("runtimes", {}):
                 assert self.top is not None

@@ -25,7 +25,10 @@ Found = tuple[KeyPath, str]
 
 
 def with_current_formats(table: dict[str, Any], scope: KeyPath) -> Iterator[Found]:
-    """Convert older formats in one table (top level, `[defaults]` or an agent's), in place."""
+    """Convert older formats in one table (top level, `[defaults]` or an agent's), in place.
+
+    Yields the key of each converted value, with a notice.
+    """
     yield from _command(table, "command", scope)
     for name in ("worktree", "workspace"):
         if isinstance(inner := table.get(name), dict):

@@ -45,9 +45,9 @@ def _new_name(text: str) -> str:
 
 
 def _with(*known: str, needs: tuple[str, ...] = ()) -> Callable[[tuple[str, ...]], tuple[str, ...]]:
-    """Return a validator for arguments: all placeholders are in `known`, and one is in `needs`.
+    """Return a validator for arguments, which may contain only the placeholders `known`.
 
-    Without arguments or `needs`, none is needed.
+    If `needs` is not empty, the arguments must contain one of its placeholders, or be empty.
     """
 
     def check(arguments: tuple[str, ...]) -> tuple[str, ...]:

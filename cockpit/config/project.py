@@ -19,7 +19,7 @@ _LONGEST = 4096
 
 
 def project_file(cwd: Path) -> Path | None:
-    """Return the nearest `cockpit.toml` between `cwd` and the root of its repository.
+    """Return the nearest `cockpit.toml` between `cwd` and its repository's root; None without one.
 
     Outside a repository only `cwd` itself is searched: a file in a parent folder, which may be
     shared, belongs to no project.

@@ -199,7 +199,7 @@ class HandoffSettings(Section):
 
 
 class LimitSettings(Section):
-    """Limits that do not depend on the context; 0: no limit."""
+    """Limits that do not depend on the context. 0 means no limit, except for grace."""
 
     turns: int = Field(
         default=0,

@@ -25,7 +25,7 @@ def trust(places: Places, path: Path) -> ConfigFile:
     """Trust a file as it is now. Idempotent.
 
     Creates the state folder if needed. Raises `BadConfig` for a file that cannot be read, and
-    `Failed` when the record cannot be written.
+    `Failed` if the list of trusted files cannot be written.
     """
     file = read_config_file(path.absolute(), follow_links=True)
     known = _remembered(places)

@@ -29,4 +29,5 @@ class WorktreeDiff(Wire):
     cut: bool = False
     """True if the diff is incomplete because it is too long."""
     unknown: str | None = None
-    """Why there is no diff; null if there is one. Without a diff, only `directory` is set too."""
+    """Why there is no diff; then `directory` is the only other field that is set. Null if there is
+    a diff."""

@@ -54,7 +54,7 @@ class Resumed(Wire):
     status: Status
     """The current state; `agents` has only the agents that changed."""
     forgotten: list[str] = Field(default_factory=list)
-    """Agents that were removed."""
+    """Names of the agents that were removed."""
     position: Position
 
 

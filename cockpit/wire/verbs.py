@@ -164,7 +164,7 @@ class Approve(Verb):
 class Refuse(Verb):
     """Refuse the agent's handoff; the old session continues.
 
-    Before the first reply of the new session: ends the new session, and reopens the old one.
+    If the new session has started and has not replied yet, ends it and reopens the old session.
     """
 
     verb: ClassVar[str] = "refuse"

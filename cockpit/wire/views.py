@@ -82,7 +82,8 @@ class HistoryQuery(Query):
     name: str | None = None
     """Only this agent's jobs."""
     search: str | None = None
-    """Only handoffs whose document contains all these words. The response then has no pages."""
+    """Only handoffs whose document contains all these words. The response is then a list of all
+    matches, without pages."""
     handoffs: Count = 0
     """Page size in handoffs, newest first, up to 500. The response is then a `HistoryPage`."""
     limit: Count = 0

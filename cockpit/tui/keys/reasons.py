@@ -82,6 +82,8 @@ def needs_running(model: Model) -> str | None:
     agent = model.agent
     if agent is None:
         return needs_agent(model)
+    if agent.pane is None and agent.pid is not None:
+        return f"{agent.name} runs without a pane. To end the agent: cockpit stop {agent.name}"
     if agent.pane is None:
         return f"{agent.name} has no pane ({agent.state}). {press(model, 'start')} to start it."
     return None
@@ -133,7 +135,10 @@ def cannot_answer(model: Model) -> str | None:
     if agent.needs.kind not in {"handoff", "review", "breaker"}:
         if agent.needs.kind == "resume":
             how = press(model, "resume")
-            return f"{agent.name} was interrupted by a reboot or a tmux exit. {how} to reopen it."
+            return (
+                f"{agent.name} was interrupted by a reboot or a tmux exit. {how} to reopen all "
+                "interrupted agents."
+            )
         if agent.needs.kind in {"failed", "usage_limit"}:
             return f"No handoff of {agent.name} is waiting for your answer."
         return f"{agent.name} is asking in its pane. {press(model, 'attach')} to go to the pane."

@@ -44,7 +44,7 @@ class Entry:
     agent: str
     goal: str
     number: int
-    """The number of the session in its chain."""
+    """The number of the session that was handed off, in its chain."""
     created: str
     outcome: str | None
     writer: str | None
@@ -152,7 +152,7 @@ def _quality(handoff: HistoryHandoff) -> str:
 
 
 def outcome_of(entry: Entry) -> tuple[str, str, str]:
-    """Return the glyph, the word and the role of an outcome."""
+    """Return the glyph, the word and the role for the outcome of a handoff."""
     if entry.undone:
         return _UNDONE
     plain = str(entry.outcome).replace("_", " ")

@@ -64,7 +64,7 @@ def chain_of(history: Sequence[HistoryChain], agent: AgentStatus | None) -> list
 
 
 def links(sessions: Sequence[HistorySession], agent: AgentStatus | None) -> list[Link]:
-    """Return one line per session; the live session's line is updated from the agent's status."""
+    """Return one `Link` per session; the live session's values come from the agent's status."""
     return [_link(session, then, agent) for session, then in zip_longest(sessions, sessions[1:])]
 
 

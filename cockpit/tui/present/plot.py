@@ -26,7 +26,7 @@ LABELS = 16
 """Cells at the right for the names of the thresholds."""
 ROOM_FOR_LABELS = 56
 SHORTEST = 3
-"""Cells of the shortest segment."""
+"""Minimum cells of a segment."""
 BELOW = 1
 """Number of lines below the plot, with the number and start time of each session."""
 

@@ -171,7 +171,7 @@ def session_words(chain: str) -> str:
 def _chain(agent: AgentStatus) -> str:
     """Return `2/4` for the second of at most four sessions.
 
-    Returns `2/…` without a limit, or if the limit is exceeded; empty without a session.
+    Returns `2/…` if the limit is 0 or is exceeded; empty without a session.
     """
     if agent.session_number is None:
         return ""

@@ -38,7 +38,10 @@ def fit_words(text: str, width: int) -> str:
 
 
 def merged(spans: list[Span]) -> list[Span]:
-    """Join neighbours with the same role: every span costs bytes on the terminal."""
+    """Return the spans without empty ones, and with neighbours of the same role joined.
+
+    Every span costs bytes on the terminal.
+    """
     merged: list[Span] = []
     for span in spans:
         if not span.text:
@@ -51,7 +54,10 @@ def merged(spans: list[Span]) -> list[Span]:
 
 
 def without_rule(spans: list[Span]) -> list[Span]:
-    """Replace the line at the end of a rule with blank cells, except for two cells of the line."""
+    """Return a rule with only two cells of the line at its end; the rest of that line is blank.
+
+    Unchanged if the rule does not end with a line.
+    """
     *before, last = spans
     drawn = last.text[:2]
     if drawn != "──" or last.text.strip("─"):

@@ -65,7 +65,10 @@ def name_of(tree: WorktreeStatus) -> str:
 
 
 def against(tree: WorktreeStatus, *, salvage: bool) -> list[Obstacle]:
-    """Return what blocks removing a worktree; with `salvage`, without work that would be saved."""
+    """Return what blocks removing a worktree; with `salvage`, without work that would be saved.
+
+    For a worktree that cockpit did not create, returns only the first reason.
+    """
     if not tree.made:
         return tree.obstacles[:1]
     return [obstacle for obstacle in tree.obstacles if not (salvage and obstacle.salvageable)]

@@ -1,4 +1,4 @@
-"""Decide whether a key may answer a dialog: only if that dialog was shown before the key.
+"""Decide whether a key may answer a dialog: only if the dialog was shown for `READ` seconds before.
 
 A key that was typed ahead, or pressed at the moment when a dialog appeared, was meant for something
 else.

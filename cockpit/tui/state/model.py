@@ -252,7 +252,7 @@ class Model:
 
     @property
     def agent(self) -> AgentStatus | None:
-        """The selected agent; None if it is missing or none is selected."""
+        """The selected agent; None if no agent is selected, or the selected one is missing."""
         return self.agents.get(self.selected) if self.selected else None
 
     def at(self, name: str) -> Model:
