@@ -42,7 +42,7 @@ class Stretch(Wire):
     """The token counts in order, spread evenly over the replies; at most 512, and fewer if the job
     has many sessions."""
     unknown: str | None = None
-    """Why the token counts are missing, if the transcript should have some; else null."""
+    """Why there are no token counts; null if there are some."""
 
 
 class Course(Wire):

@@ -51,7 +51,7 @@ class PromptFacts(Wire):
     """Number of the prompt in the session, from 1."""
     text: str
     queued: bool = False
-    """Whether the prompt was written and given to the agent in the middle of a turn."""
+    """Whether the user wrote the prompt while the agent was working, for the same turn."""
 
 
 class ConstraintFacts(Wire):
@@ -91,7 +91,8 @@ class CheckFacts(Wire):
     result: str = ""
     """The line of the output with the counts, such as `12 passed`; empty without such a line."""
     edited_since: bool = False
-    """Whether a file was changed with a tool of the CLI after the command was started."""
+    """Whether a file was changed after the command was started: with a tool of the CLI, or with a
+    command such as `sed -i`."""
     turn: int = 0
 
 
@@ -110,7 +111,7 @@ class FailureFacts(Wire):
 
 
 class PlanFacts(Wire):
-    """The last plan that the agent presented to the user."""
+    """The last plan that the agent presented to the user or wrote to a plan file."""
 
     turn: int = 0
     text: str

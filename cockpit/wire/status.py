@@ -53,21 +53,21 @@ class Wire(BaseModel):
 class Needs(Wire):
     kind: NeedKind
     detail: str
-    """A sentence for the user, with the next step."""
+    """Why the agent needs the user, as text; the next step if it is not obvious."""
     since: str | None = None
     """When the agent began to wait, RFC 3339; null if unknown."""
     tool: str | None = None
-    """The tool that needs permission; null unless `kind` is `permission`."""
+    """The tool that needs permission; null for other kinds, and if the CLI names no tool."""
     command: str | None = None
-    """The tool's input without secrets, perhaps in several lines; null if `tool` is null."""
+    """The request that needs permission, without secrets; null if unknown. Can be several lines."""
     answerable: bool | None = None
     """Whether the open dialog can be answered without the pane; null unless `kind` is `permission`
     or `question`."""
     resets_at: str | None = None
     """When the usage limit resets, RFC 3339; null if unknown, or without a usage limit."""
     due: str | None = None
-    """Why a handoff is due, as text without a question; null if the user is not asked about a
-    handoff."""
+    """Why a handoff is due, as text without a question; null unless cockpit asks whether to hand
+    off."""
 
 
 class MarksStatus(Wire):

@@ -39,8 +39,8 @@ class WorktreeStatus(Wire):
     made_at: str | None = None
     missing: bool = False
     changed: int | None = None
-    """Number of tracked files that differ from HEAD; null if git would have to run programs that
-    the repository configures."""
+    """Number of tracked files that differ from HEAD, or of staged files if `missing`; null if git
+    would have to run programs that the repository configures."""
     overlooked: int = 0
     """Number of changed files that `git status` does not show (assume-unchanged, skip-worktree)."""
     untracked: int | None = None
