@@ -226,7 +226,7 @@ class _Renaming:
             # [defaults] has no directory: each agent without a directory gets the value.
             for agent in _tables_of(self.data.get("agents")):
                 agent.setdefault("directory", value)
-            self._add_notice(was, "is now the directory of each agent without its own")
+            self._add_notice(was, "is now the directory of each agent that sets none")
             return
         try:
             value = old.convert(value) if old.convert else value

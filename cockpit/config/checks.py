@@ -261,7 +261,7 @@ def _check_slack_bot(file: ConfigFile, at: KeyPath, hook: Hook) -> None:
     if not _CHANNEL.fullmatch(hook.channel_id) and "${" not in hook.channel_id:
         raise file.refusal(
             (*at, "channel_id"),
-            "expected a channel ID, such as C0123456789",
+            "expected the ID of a channel or user, such as C0123456789",
             "Slack shows the ID at the end of the channel's About tab.",
         )
     if hook.url:

@@ -332,7 +332,7 @@ def reserved_key(own: Mapping[str, str]) -> tuple[str, str] | None:
         if key in _RESERVED_KEYS:
             return action, f"{key} is reserved: {_RESERVED_KEYS[key]}"
         if key == "y" and action in _CONFIRMED:
-            return action, f"{key} confirms this action, so it cannot also start it"
+            return action, f"{key} confirms this action, so it cannot be the action's key too"
     return None
 
 

@@ -95,7 +95,7 @@ class _Merge:
                 raise layer.file.refusal(
                     ("runtimes", name),
                     f'two files define a runtime "{name}"',
-                    f"The other one is in {line}. Give one of the two another name.",
+                    f"The other runtime is in {line}. Rename one of the two.",
                 )
 
     def _add_agent(self, origin: Origin, agent: dict[str, Any]) -> None:

@@ -36,7 +36,7 @@ def _of_hooks(
             yield f"{at}.hooks.{event}: {hook.name or hook.type} cannot send: {why}"
         if (event, hook) not in inherited and hook.token and "${" not in hook.token:
             yield (
-                f"{at}.hooks.{event}.token: {hook.name or hook.type} contains its token;"
+                f"{at}.hooks.{event}.token: the token of {hook.name or hook.type} is in the file;"
                 ' put the token into an environment variable and write "${NAME}"'
             )
 

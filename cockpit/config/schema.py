@@ -101,8 +101,8 @@ class ContextSettings(Section):
     warn: Mark = Field(default="60%", description="Threshold at which the row shows a warning.")
     act: Mark = Field(
         default="70%",
-        description="Threshold of a handoff. Like notice and warn, at least 20k below the CLI's "
-        "compaction.",
+        description="Threshold of a handoff. Like notice and warn, at least 20k tokens below the "
+        "CLI's compaction.",
     )
     force: Mark = Field(
         default="80%", description="Threshold of a handoff in the middle of a turn."
@@ -321,7 +321,9 @@ class AgentDefaults(Section):
     )
     model: ModelName = Field(default="", description="Model to use; empty: the CLI's default.")
     permission_mode: Line = Field(
-        default="", description="Passed to the CLI at start; a new session never gets a wider mode."
+        default="",
+        description="Passed to the CLI at start; a handoff never gives the next session a wider "
+        "mode.",
     )
     arguments: Arguments = Field(
         default=(), description="Extra arguments for the CLI, before the prompt."

@@ -208,7 +208,8 @@ CASES = {
     ),
     "slack channel by name": (
         SLACK + 'token = "${T}"\nchannel_id = "#general"\n',
-        "6: agents.api.hooks.on_error[1].channel_id: expected a channel ID, such as C0123456789"
+        "6: agents.api.hooks.on_error[1].channel_id: expected the ID of a channel or "
+        "user, such as C0123456789"
         "|Slack shows the ID at the end of the channel's About tab.",
     ),
     "slack bot with an incoming webhook": (
@@ -304,7 +305,7 @@ CASES = {
     ),
     "one key twice for an end": (
         '[keys]\nstop = "y"\n',
-        "2: keys.stop: y confirms this action, so it cannot also start it|Choose",
+        "2: keys.stop: y confirms this action, so it cannot be the action's key too|Choose",
     ),
     "key that is a number": (
         "[keys]\n'fleet.stop' = 3\n",

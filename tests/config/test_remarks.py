@@ -77,7 +77,7 @@ def test_a_token_in_the_file_is_told(project: Any, token: str, told: bool) -> No
     lines = list(remarks(settings))
     assert len(lines) == told
     assert not told or lines[0].startswith(
-        "defaults.hooks.on_error.token: slack contains its token"
+        "defaults.hooks.on_error.token: the token of slack is in the file"
     )
     assert token not in "".join(lines)
 

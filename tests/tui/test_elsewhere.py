@@ -70,7 +70,7 @@ def test_the_details_say_where_it_runs_and_what_adopting_does() -> None:
     assert "812, started 2h ago" in shown
     assert "142k of 200k tokens, act" in shown
     assert "compacts at 167k (estimate)" in shown
-    assert "process 812. It is working: its turn is interrupted." in shown
+    assert "process 812. The session is working: its turn is interrupted." in shown
     assert "keeps      the conversation, the directory and all files." in shown
     assert "tmux pane %4 shows where the session went." in shown
     assert "interrupted" not in details(IDLE)
@@ -89,7 +89,7 @@ def test_a_guess_is_marked_and_what_is_unknown_is_not_drawn() -> None:
 
 def test_a_refusal_is_said_in_place_of_what_adopting_does() -> None:
     shown = details(REFUSED)
-    assert "It cannot be adopted now:" in shown
+    assert "This session cannot be adopted now:" in shown
     assert "The session belongs to api." in shown
     assert "keeps      the conversation" not in shown
     said = refused("Process 812 did not end", "It still runs.", "End it in its terminal")

@@ -32,7 +32,7 @@ _LOOKS = {
     "waiting": Look("◆", "waiting for you", "needs"),
     "unknown": Look("?", "unknown", "muted"),
 }
-WATCHED = "you are notified once when its context passes the act threshold"
+WATCHED = "you are notified once when the context passes the act threshold"
 NOTHING_LOST = "the conversation, the directory and all files"
 ABOUT = (
     "Sessions that you started outside cockpit: in another terminal, an editor or another tmux.",
@@ -107,11 +107,11 @@ def detail(
         lines += [[Span(f" {piece}", span.role)] for span in progress
                   for piece in broken(safe_line(span.text, LONGEST), _room(width))]  # fmt: skip
     elif session.refusal:
-        lines.append([Span(" It cannot be adopted now:", "name")])
+        lines.append([Span(" This session cannot be adopted now:", "name")])
         lines += [[Span(f" {piece}", "")] for piece in broken(safe_line(session.refusal, LONGEST),
                                                               _room(width))]  # fmt: skip
     else:
-        lines.append([Span(f" {key} ", "key"), Span("adopts it:", "title")])
+        lines.append([Span(f" {key} ", "key"), Span("adopts this session:", "title")])
         for label, text in what_adopting_does(session):
             lines += _labelled(label, [Span(text)], width)
     return [_cut(line, width) for line in lines]
@@ -165,9 +165,9 @@ def refused(title: str, more: str, hint: str) -> list[Span]:
 
 def _interrupted(session: ElsewhereSession) -> str:
     return {
-        "busy": " It is working: its turn is interrupted.",
-        "waiting": " It is waiting for you: its question will not be answered.",
-        "unknown": " It may be busy: a turn in progress is interrupted.",
+        "busy": " The session is working: its turn is interrupted.",
+        "waiting": " The session is waiting for you: its question will not be answered.",
+        "unknown": " The session may be busy: a turn in progress is interrupted.",
     }.get(session.status, "")
 
 

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from rich.cells import cell_len
 
 from cockpit.core.far_names import LOCAL
+from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
 from cockpit.tui.present.cost import day_spans, is_near, shown_cost
@@ -74,7 +75,7 @@ def joined_summary(
     tried = [(counts, [*ways[0], *cost])]
     # Prefer the less urgent counts over the longer forms of the hosts.
     tried += [(counts, hosts) for hosts in ways[:2]]
-    tried += [(counted, hosts) for counted in (urgent, brand) for hosts in ways]
+    tried += [(left, hosts) for left in (urgent, brand) for hosts in ways]
     for left, right in tried:
         free = width - _length(left) - _length(right) - 1
         if free > 0:
@@ -113,7 +114,8 @@ def _counts(states: Counter[State], groups: Sequence[Group] = GROUPS) -> list[Sp
 def _held(held: int) -> list[Span]:
     if not held:
         return []
-    return [Span(" · ", "muted"), Span(f"{held} untrusted, see the inbox", "group-needs")]
+    text = f"{counted(held, 'untrusted setting')}, see the inbox"
+    return [Span(" · ", "muted"), Span(text, "group-needs")]
 
 
 def _fitting(agents: list[AgentStatus], after: list[Span], room: int) -> list[Span]:
