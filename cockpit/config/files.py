@@ -67,12 +67,12 @@ class Files:
         `config` is the file from the command line; None for the file of the project in `cwd`.
         """
         loaded = load(places, config, cwd, environment)
-        found = cwd / config if config is not None else project_file(cwd)
+        config_file = cwd / config if config is not None else project_file(cwd)
         read = {file: _read(file) for file in loaded.files}
         own = read.get(places.user_file)
         project = next((file for path, file in read.items() if path != places.user_file), None)
         trusted = project is not None and (config is not None or is_trusted(places, project))
-        path = None if found is None else found.absolute()
+        path = None if config_file is None else config_file.absolute()
         return cls(
             places, cwd, environment, config is not None, own, project,
             None if path == places.user_file else path, trusted, loaded,

@@ -58,14 +58,14 @@ def early_warnings(context: ContextSettings, names: Collection[str]) -> list[str
     in the wrong order. The warnings are for the configured window, else `DEFAULT_WINDOW`.
     """
     written, window = thresholds(context), context.override or DEFAULT_WINDOW
-    found = marks(written, window)
+    applied = marks(written, window)
     warnings = []
     for place, name in enumerate(MARK_NAMES):
-        here = getattr(found, name)
+        here = getattr(applied, name)
         later = [
             low
             for low in MARK_NAMES[:place]
-            if getattr(found, low).lowered and written.own(low).tokens(window) > here.tokens
+            if getattr(applied, low).lowered and written.own(low).tokens(window) > here.tokens
         ]
         if name in names and later and not here.lowered:
             warnings.append(_early_warning(name, later, here.tokens, window))

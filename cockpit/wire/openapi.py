@@ -234,35 +234,35 @@ def _models(answer: Any) -> list[type[BaseModel]]:
 
 def _all_models(models: list[type[BaseModel]]) -> set[type[BaseModel]]:
     """Return the models, and all models in the types of their fields, at any depth."""
-    found: set[type[BaseModel]] = set()
+    collected: set[type[BaseModel]] = set()
     left = list(models)
     while left:
-        if (model := left.pop()) in found:
+        if (model := left.pop()) in collected:
             continue
-        found.add(model)
+        collected.add(model)
         for field in model.model_fields.values():
             left += _models(field.annotation)
-    return found
+    return collected
 
 
 def _docstrings(model: type[BaseModel]) -> dict[str, str]:
     """Map each field, including inherited ones, to the docstring below the field."""
-    found: dict[str, str] = {}
+    by_field: dict[str, str] = {}
     for kind in reversed(model.__mro__):
         if kind.__module__.startswith("cockpit.wire."):
-            found |= _of_module(kind.__module__).get(kind.__name__, {})
-    return found
+            by_field |= _of_module(kind.__module__).get(kind.__name__, {})
+    return by_field
 
 
 @cache
 def _of_module(name: str) -> dict[str, dict[str, str]]:
     """Map each class of a module to the docstrings of its fields, by field name."""
     tree = ast.parse(inspect.getsource(sys.modules[name]))
-    found: dict[str, dict[str, str]] = {}
+    by_class: dict[str, dict[str, str]] = {}
     for kind in ast.walk(tree):
         if isinstance(kind, ast.ClassDef):
-            found[kind.name] = dict(_under_fields(kind))
-    return found
+            by_class[kind.name] = dict(_under_fields(kind))
+    return by_class
 
 
 def _under_fields(kind: ast.ClassDef) -> Iterator[tuple[str, str]]:

@@ -111,8 +111,8 @@ def check_claims(body: str, before_edit: str | None = None) -> CheckedDocument:
     """
     checked = None if before_edit is None else frozenset(before_edit.split("\n"))
     unchecked = 0
-    claims, found, facts = body.rpartition(FACTS)
-    if not found:
+    claims, heading, facts = body.rpartition(FACTS)
+    if not heading:
         return CheckedDocument(body, 0, 0)
     listed = [line for line in facts.splitlines() if UNVERIFIED not in line]
     has = claimed_commits("\n".join(listed))
@@ -156,7 +156,7 @@ def check_claims(body: str, before_edit: str | None = None) -> CheckedDocument:
 
     lines = [line if is_code else shown(line) for line, is_code in marked_lines(claims)]
     return CheckedDocument(
-        "\n".join(lines) + found + facts,
+        "\n".join(lines) + heading + facts,
         known=len(known),
         unknown=len(unknown),
         changed=traces[Trace.CHANGED],

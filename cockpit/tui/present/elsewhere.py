@@ -136,7 +136,7 @@ def question(session: ElsewhereSession) -> str:
     """Return the confirmation text for adopting a session, with the effects."""
     where = _terminal(session)
     there = f" in {where}" if where else ""
-    after = " Its terminal shows where the session went." if where else ""
+    after = " The terminal then shows where the session went." if where else ""
     return safe_line(
         f"This ends process {session.pid}{there}.{_interrupted(session)} The "
         "session reopens as a new agent in a pane of cockpit, in the same directory, with its "

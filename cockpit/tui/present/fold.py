@@ -8,7 +8,7 @@ from cockpit.core.safetext import safe_line
 
 TAB = 4
 LONGEST = 4000
-"""Maximum characters of one line."""
+"""Maximum characters of one line; a longer line is cut."""
 
 
 def worded(text: str, width: int) -> list[str]:

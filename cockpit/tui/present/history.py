@@ -74,14 +74,14 @@ class Entry:
 
 def entries(chains: Iterable[HistoryChain], agent: str | None = None) -> list[Entry]:
     """Return the handoffs of the chains, newest first; only those of `agent` if given."""
-    found = [
+    all_entries = [
         _entry(chain, session, handoff)
         for chain in chains
         if agent in (None, chain.agent)
         for session in chain.sessions
         for handoff in session.handoffs
     ]
-    return sorted(found, key=lambda entry: (entry.created, entry.id), reverse=True)
+    return sorted(all_entries, key=lambda entry: (entry.created, entry.id), reverse=True)
 
 
 def folded(found: Iterable[Entry]) -> list[Entry]:

@@ -83,17 +83,18 @@ def items(
 ) -> list[Item]:
     """Return the items, most urgent first, then newest first; `lost`: hosts that do not answer."""
     away = {part.host for part in lost}
-    found = [
+    collected = [
         _item(agent, agent.needs, key_of, last_known=_host_of(agent) in away)
         for agent in agents
         if agent.needs
     ]
-    found += [_snoozed(agent, key_of) for agent in agents if agent.is_snoozed and not agent.needs]
-    found += [_over(agent) for agent in agents if agent.over_budget]
+    snoozed = [agent for agent in agents if agent.is_snoozed and not agent.needs]
+    collected += [_snoozed(agent, key_of) for agent in snoozed]
+    collected += [_over(agent) for agent in agents if agent.over_budget]
     by_file = groupby(sorted(held, key=_file_of), key=_file_of)
-    found += [_held(host, file, list(group)) for (host, file), group in by_file]
-    found += [_lost(part) for part in lost]
-    newest_first = sorted(found, key=lambda item: item.since or "", reverse=True)
+    collected += [_held(host, file, list(group)) for (host, file), group in by_file]
+    collected += [_lost(part) for part in lost]
+    newest_first = sorted(collected, key=lambda item: item.since or "", reverse=True)
     return sorted(newest_first, key=lambda item: _URGENCY[item.kind])
 
 

@@ -58,12 +58,12 @@ def panel_column(lines: Sequence[str]) -> int | None:
         return None
     columns = Counter(column for line in lines for column in _sides(line))
     # The side of a box is such a line too, but has no text to its right.
-    found = [
+    candidates = [
         column
         for column, count in columns.items()
         if count > len(lines) / 2 and any(_beside(line, column) for line in lines)
     ]
-    return min(found, default=None)
+    return min(candidates, default=None)
 
 
 def without_panel(runs: Sequence[Run], column: int) -> Sequence[Run]:

@@ -23,16 +23,16 @@ def with_marks(context: ContextStatus, wanted: ContextSettings) -> ContextStatus
     window = wanted.override or context.window
     if window is None:
         return context
-    found = marks(thresholds(wanted), window, context.compacts_at)
+    applied = marks(thresholds(wanted), window, context.compacts_at)
     return context.model_copy(
         update={
             "window": window,
-            "band": band(context.tokens, found).value,
+            "band": band(context.tokens, applied).value,
             "marks": MarksStatus(
-                notice=found.notice.tokens,
-                warn=found.warn.tokens,
-                act=found.act.tokens,
-                force=found.force.tokens,
+                notice=applied.notice.tokens,
+                warn=applied.warn.tokens,
+                act=applied.act.tokens,
+                force=applied.force.tokens,
             ),
         }
     )
@@ -65,18 +65,18 @@ def preview_line(agent: AgentStatus, wanted: ContextSettings | None, width: int)
 def lowered_words(wanted: ContextSettings, names: Collection[str]) -> str:
     """Return a sentence for each threshold of `names` that the next higher one lowers."""
     window = wanted.override or DEFAULT_WINDOW
-    found = marks(thresholds(wanted), window, None)
+    applied = marks(thresholds(wanted), window, None)
     lowered = [
         f"{name} is {mark.why}: {words.tokens(mark.tokens)} of {words.tokens(window)}."
         for name in MARK_NAMES
-        if name in names and (mark := getattr(found, name)).lowered
+        if name in names and (mark := getattr(applied, name)).lowered
     ]
     return " ".join(lowered)
 
 
 def example_lines(wanted: ContextSettings, width: int) -> list[list[Span]]:
     """Return the thresholds for the default window, shown while there are no agents."""
-    found = marks(thresholds(wanted), DEFAULT_WINDOW, None)
+    applied = marks(thresholds(wanted), DEFAULT_WINDOW, None)
     return [
         [
             Span(f"  {fit(name, NAME)} ", f"band-{name}"),
@@ -88,9 +88,9 @@ def example_lines(wanted: ContextSettings, width: int) -> list[list[Span]]:
             ),
         ]
         for name, mark in (
-            ("notice", found.notice),
-            ("warn", found.warn),
-            ("act", found.act),
-            ("force", found.force),
+            ("notice", applied.notice),
+            ("warn", applied.warn),
+            ("act", applied.act),
+            ("force", applied.force),
         )
     ]

@@ -25,7 +25,7 @@ def fit(text: str, width: int, *, right: bool = False) -> str:
 
 
 def fit_words(text: str, width: int) -> str:
-    """Cut or pad like `fit`, but cut after a word or path component if little room is lost."""
+    """Cut or pad like `fit`, but cut after a word or path component if that keeps half of it."""
     if cell_len(text) <= width or width < 2:
         return fit(text, width)
     kept = set_cell_size(text, width - 1)

@@ -114,7 +114,7 @@ def _counts(states: Counter[State], groups: Sequence[Group] = GROUPS) -> list[Sp
 def _held(held: int) -> list[Span]:
     if not held:
         return []
-    text = f"{counted(held, 'untrusted setting')}, see the inbox"
+    text = f"{counted(held, 'untrusted setting')} (inbox)"
     return [Span(" · ", "muted"), Span(text, "group-needs")]
 
 

@@ -35,9 +35,9 @@ def step(
     everyone = list(agents)
     selected_first = sorted(everyone, key=lambda agent: agent.name != selected)
     steps = [
-        found(agent, selected, keys)
+        make_step(agent, selected, keys)
         for agent in selected_first
-        for found in (_of_dialog, _of_handoff)
+        for make_step in (_of_dialog, _of_handoff)
     ]
     ranked = sorted((entry for entry in steps if entry), key=lambda entry: entry[0])
     if everyone and all(agent.state == "done" for agent in everyone):

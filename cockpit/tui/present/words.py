@@ -85,7 +85,7 @@ def clock(moment: str) -> str:
 
 
 def snoozed(handoff: HandoffStatus | None) -> str | None:
-    """Return until when a handoff's question is snoozed; None if no question is snoozed."""
+    """Return the text `snoozed until …` for a handoff's question; None if it is not snoozed."""
     if handoff is None:
         return None
     if handoff.snoozed_until_tokens is not None:

@@ -158,14 +158,14 @@ def way_to_remove(tree: WorktreeStatus, width: int, keys: Keys, home: str) -> li
     return [(text, "muted") for text in parts]
 
 
-def _obstacle(tree: WorktreeStatus, one: Obstacle, width: int, home: str) -> list[str]:
-    why, following = safe_line(one.why, 300), _next(tree, one, home)
+def _obstacle(tree: WorktreeStatus, obstacle: Obstacle, width: int, home: str) -> list[str]:
+    why, following = safe_line(obstacle.why, 300), _next(tree, obstacle, home)
     both = f"· {why} → {following}"
     return [both] if len(both) < width - 4 else [f"· {why}", f"  → {following}"]
 
 
-def _next(tree: WorktreeStatus, one: Obstacle, home: str) -> str:
-    following = safe_line(one.next, 400)
+def _next(tree: WorktreeStatus, obstacle: Obstacle, home: str) -> str:
+    following = safe_line(obstacle.next, 400)
     return following.replace(f" {home}/", " ~/") if home and not tree.host else following
 
 

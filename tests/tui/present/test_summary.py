@@ -222,9 +222,7 @@ def test_a_supervisor_that_is_away_or_strange_comes_with_its_remedy() -> None:
 
 
 def test_what_waits_for_trust_is_told_at_the_top() -> None:
-    assert "2 untrusted settings, see the inbox" in plain(
-        summary(fleet(), "local", LIVE, 140, 0, held=2)
-    )
+    assert "2 untrusted settings (inbox)" in plain(summary(fleet(), "local", LIVE, 140, 0, held=2))
     assert "untrusted" not in plain(summary(fleet(), "local", LIVE, 140, 0))
 
 
