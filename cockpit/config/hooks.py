@@ -82,7 +82,7 @@ class Hook(Section):
         description="Dotted path in the event's JSON; the hook only runs if the value is true.",
     )
     continue_on_error: bool = Field(
-        default=True, description="Run the following hooks even if this one fails."
+        default=True, description="For shell: run the following hooks even if this one fails."
     )
 
 

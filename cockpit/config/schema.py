@@ -115,7 +115,7 @@ class ContextSettings(Section):
         default=500,
         ge=0,
         le=1_000_000,
-        description="Warn after this many tool calls if context use is unknown.",
+        description="Warn after this many tool calls if context use is unknown; 0: never.",
     )
 
     @property
@@ -319,14 +319,20 @@ class AgentDefaults(Section):
         description="handoff: hand off. compact: let the CLI compact, then give the agent the "
         "facts. hybrid: allow some compactions, then hand off.",
     )
-    model: ModelName = Field(default="", description="Model to use; empty: the CLI's default.")
+    model: ModelName = Field(
+        default="",
+        description="Model to use; empty: the CLI's default. Not used for a successor in another "
+        "CLI.",
+    )
     permission_mode: Line = Field(
         default="",
         description="Passed to the CLI at start; a handoff never gives the next session a wider "
         "mode.",
     )
     arguments: Arguments = Field(
-        default=(), description="Extra arguments for the CLI, before the prompt."
+        default=(),
+        description="Extra arguments for the CLI, before the prompt. Not used for a successor in "
+        "another CLI.",
     )
     command: Arguments = Field(
         default=(),
@@ -346,7 +352,8 @@ class AgentDefaults(Section):
     )
     on_warning: Literal["off", "tell"] = Field(
         default="off",
-        description="tell: at the warn threshold, tell the agent how full its context is.",
+        description="tell: at the warn threshold, tell the agent how full its context is; not in "
+        "mode observe.",
     )
     mcp: bool = Field(
         default=True,

@@ -220,18 +220,18 @@ class Undo(Verb):
 
 
 class Continue(Verb):
-    """Start a new agent from a handoff document."""
+    """Start an agent from a handoff document."""
 
     verb: ClassVar[str] = "continue"
     document: str
     """Path of the document, absolute."""
     name: str | None = None
-    """Name of the new agent. Null: the name of the agent that the document is from, with a number
-    if the name is taken."""
+    """Name of a new or ended agent. Null: the name of the agent that the document is from, with a
+    number if the name is taken."""
     directory: str | None = None
-    """Directory of the new agent, as an absolute path; null for the directory in the document."""
+    """Directory of the agent, as an absolute path; null for the directory in the document."""
     runtime: str | None = None
-    """The CLI of the new agent; null for the configured CLI."""
+    """The CLI of the agent; null for the configured CLI."""
     moved_from: str | None = None
     """The machine from which the job was moved, by the user's name for it; null for a document of
     this machine."""
