@@ -145,7 +145,8 @@ OLD_NAMES: tuple[OldName, ...] = (
 values for one threshold, the lower one wins."""
 
 _BARE_HOMES = ("", "context.", "handoff.")
-"""Key prefixes in an agent's table under which the last part of an alias is accepted too."""
+"""Key prefixes that an agent's table accepts before the last part of an alias:
+`critical_threshold` and `context.critical_threshold` both work."""
 
 
 def with_current_names(file: ConfigFile) -> tuple[ConfigFile, dict[str, Any], tuple[str, ...]]:
@@ -293,7 +294,7 @@ _TABLES = frozenset(old.key.split(".")[0] for old in OLD_NAMES if "." in old.key
 
 
 def _drop_empty(table: dict[str, Any]) -> None:
-    """Remove tables of aliases that are empty after conversion; they would be unknown keys."""
+    """Remove tables that are empty after conversion: an empty `[session]` would be unknown."""
     for name in _TABLES & table.keys():
         if _is_empty(table[name]):
             del table[name]

@@ -141,8 +141,8 @@ class OwnRuntime(Section):
     )
     ready: Annotated[Line, AfterValidator(_visible)] = Field(
         default="",
-        description="Text on the program's screen that shows that it accepts prompts, such as "
-        '">>>". cockpit then pastes the first prompt. Use this if no argument passes a prompt.',
+        description='Text that the program shows when it accepts prompts, such as ">>>"; cockpit '
+        "then pastes the first prompt. Use this if no argument passes a prompt.",
     )
     model: Annotated[Arguments, AfterValidator(_with("model", needs=("model",)))] = Field(
         default=(), description='Arguments for a model, such as ["--model", "{model}"].'

@@ -37,7 +37,7 @@ def impossible_return_key(keys: str) -> str | None:
         if key in _OF_THE_CLI:
             return f"{key} cannot go back from an agent's pane: {_OF_THE_CLI[key]}"
         if not is_return_key(key):
-            return f"{key} cannot go back from an agent's pane: you type it there"
+            return f"{key} cannot go back from an agent's pane: the agent's CLI uses it"
     return None
 
 

@@ -85,7 +85,7 @@ class ElsewhereSettings(Section):
 
 class Caps(Section):
     """Upper limits for thresholds in windows of 500,000 tokens or more, where a percentage is
-    too late.
+    too many tokens.
     """
 
     notice: Mark = Field(default="200k", description="Upper limit for notice.")

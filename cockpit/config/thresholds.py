@@ -52,10 +52,10 @@ def check_marks(context: ContextSettings) -> None:
 
 
 def early_warnings(context: ContextSettings, names: Collection[str]) -> list[str]:
-    """Return a warning for each threshold in `names` that is below one that should be lower.
+    """Return warnings about thresholds in `names` in the wrong order, such as act below warn.
 
-    The threshold that should be lower is a default: `check_marks` refuses two of the user's values
-    in the wrong order. The warnings are for the configured window, else `DEFAULT_WINDOW`.
+    The other threshold of such a pair is a default, because `check_marks` refuses two of the user's
+    values in the wrong order. The warnings are for the configured window, else `DEFAULT_WINDOW`.
     """
     written, window = thresholds(context), context.override or DEFAULT_WINDOW
     applied = marks(written, window)

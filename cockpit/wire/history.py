@@ -131,8 +131,8 @@ class HistoryChain(Wire):
     some handoffs are listed."""
     sessions: list[HistorySession] = Field(default_factory=list)
     statements: list[HistoryStatement] = Field(default_factory=list)
-    """The decisions and constraints of all documents of the chain that match the search; left out
-    without a search."""
+    """The decisions and constraints that match the search, from all documents of the chain; left
+    out without a search."""
     host: str | None = None
     """The host of the job; left out in the response of that host itself."""
 

@@ -53,7 +53,7 @@ class Wire(BaseModel):
 class Needs(Wire):
     kind: NeedKind
     detail: str
-    """Why the agent needs the user, as text; the next step if it is not obvious."""
+    """Why the agent needs the user, as text; often with the next step."""
     since: str | None = None
     """When the agent began to wait, RFC 3339; null if unknown."""
     tool: str | None = None

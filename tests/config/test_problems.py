@@ -281,7 +281,7 @@ CASES = {
     ),
     "a way back that is typed": (
         '[keys]\npane.back = ["f9", "Q"]\n',
-        "2: keys.pane.back: Q cannot go back from an agent's pane: you type it there|Choose",
+        "2: keys.pane.back: Q cannot go back from an agent's pane: the agent's CLI uses it|Choose",
     ),
     "a way back that interrupts": (
         '[keys]\npane.back = "Ctrl-C"\n',

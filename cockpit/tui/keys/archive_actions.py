@@ -73,7 +73,7 @@ ARCHIVE: tuple[Action, ...] = (
     ),
     Action(
         "worktrees.salvage", "save and remove",
-        "Save all work of the worktree in git, then remove it. Asks to confirm.",
+        "Save all work of the worktree in git, then remove the worktree. Asks to confirm.",
         ("X",), "worktrees", reasons.needs_any_supervisor, shown=True,
     ),
     Action(

@@ -29,7 +29,7 @@ BAR_LEAST, BAR_MOST = 16, 32
 BAR_FROM = 80
 """Screen width up to which the bar has its minimum width.
 
-On a wider screen, the bar gets one of every eight further columns.
+On a wider screen, the bar gets one of every eight further cells.
 """
 NAME_LEAST, NAME_MOST = 10, 18
 REMOTE_NAME_MIN = 20

@@ -18,7 +18,7 @@ from cockpit.tui.present.states import Group
 QUIET = frozenset({"done", "stopped", "ended"})
 """The words of states that need no attention; rows of agents in these states are grey."""
 MARKED = "*"
-"""Replaces the first cell of a marked agent's number."""
+"""The sign of a marked agent, in the cell before the agent's number."""
 
 
 @dataclass(frozen=True, slots=True)

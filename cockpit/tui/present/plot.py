@@ -189,7 +189,7 @@ def _marks(stretch: Stretch) -> list[tuple[str, int]]:
 
 
 def _names(stretch: Stretch, rows: int, top: int) -> dict[int, tuple[str, str]]:
-    """Return the label at the right of a line, with the label's role, by the line's number."""
+    """Return the labels at the right of the plot, each with its role, by the number of the line."""
     names: dict[int, tuple[str, str]] = {}
     for name, at in sorted(_marks(stretch), key=lambda mark: -_LABEL_PRIORITY.index(mark[0])):
         if (line := _line_of(at, rows, top)) < rows:

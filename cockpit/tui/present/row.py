@@ -31,7 +31,7 @@ class Row:
     context: ContextStatus
     stale: bool
     absent: bool
-    """Whether there is no session, and therefore no context; False if the context is unknown."""
+    """Whether the agent is stopped and has no token count; the row then shows no context."""
     tokens: str
     percent: str
     band: str

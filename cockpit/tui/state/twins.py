@@ -56,7 +56,10 @@ def shown_hosts(parts: Mapping[str, Part]) -> dict[str, str]:
 
 
 def twin_messages(parts: Mapping[str, Part]) -> dict[str, str]:
-    """Return a message for each pair of hosts that lead to one supervisor, by both host names."""
+    """Return a message for each pair of hosts that lead to one supervisor.
+
+    The key of a message is the pair's host names, sorted, with a space between.
+    """
     twins = [(part.host, part.same_as) for part in parts.values() if part.same_as]
     return {" ".join(sorted(pair)): _message(*pair) for pair in twins}
 
