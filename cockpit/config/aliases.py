@@ -94,14 +94,14 @@ def _pattern(value: Any) -> Any:
     return value.replace("{workItem}", "{work_item}").replace("{agent_name}", "{agent}")
 
 
-_FACTS = "documents always contain all facts"
+_FACTS = "every document contains these facts"
 
 OLD_NAMES: tuple[OldName, ...] = (
     OldName("session.context_handoff_threshold", "context.act", _remaining),
     OldName("session.context_threshold", "context.act", _remaining),
     OldName("session.max_handoffs_per_job", "handoff.max_per_job"),
     OldName("session.timeout", "limits.session_time"),
-    OldName("session.mode", why="every session can be reopened"),
+    OldName("session.mode", why="sessions can be reopened without a setting"),
     OldName("context_monitor.enabled", "mode", _on_or_off(None, "observe")),
     OldName("context_monitor.warning_threshold", "context.warn", _tokens),
     OldName("context_monitor.critical_threshold", "context.act", _tokens),

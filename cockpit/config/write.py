@@ -80,7 +80,7 @@ def _first_agent(name: str, branch: str | None) -> Table:
     agent.add(tomlkit.comment('start = "auto"     # start together with the supervisor'))
     if branch is not None:
         agent.add(tomlkit.nl())
-        agent.add(tomlkit.comment("Its own worktree and branch:"))
+        agent.add(tomlkit.comment("For a worktree and a branch of its own:"))
         agent.add(tomlkit.comment("[agents.worktree]"))
         agent.add(tomlkit.comment('strategy = "git_worktree"'))
         agent.add(tomlkit.comment(f"base = {spelled(branch)}"))
