@@ -190,7 +190,10 @@ class Files:
         return tuple(by_file)
 
     def add(self, path: Path, agent: AgentSettings) -> None:
-        """Add an agent to a file. Raises the same errors as `config.write.add_agent`."""
+        """Add an agent to a file; a trusted file stays trusted.
+
+        Raises the same errors as `config.write.add_agent`.
+        """
         from cockpit.config.write import add_agent
 
         trusted = path.exists() and is_trusted(

@@ -150,7 +150,7 @@ class HistoryPage(Wire):
 
 
 def to_json(part: HistoryChain | HistorySession, *, without: str = "") -> dict[str, Any]:
-    """Return JSON data with the fields that were set, except `without`."""
+    """Return JSON data with the fields that were set, except the field named `without`."""
     return part.model_dump(
         by_alias=True, exclude_unset=True, exclude={without} if without else None
     )

@@ -11,7 +11,7 @@ from cockpit.tui.keys.actions import ACTIONS
 
 
 def bindings(context: Context) -> list[BindingType]:
-    """Return the bindings of a screen: one per action, which `[keys]` can remap, and the digits.
+    """Return the bindings of a screen: one per action, which `[keys]` can remap, and digits.
 
     The bindings of the agents' screen have priority, so that keys typed ahead run in order: keys
     typed after the one that opens a form go to the form. A focused field still gets letters

@@ -58,9 +58,9 @@ def short_id(session: ElsewhereSession) -> str:
 def drawn(
     session: ElsewhereSession, now: datetime, width: int, progress: str = "", home: str = ""
 ) -> list[Spans]:
-    """Return a session's entry in the list: three lines, more if texts are wrapped.
+    """Return a session's entry in the list: three lines, more for a wrapped path or for `progress`.
 
-    `progress` describes a running request about the session. `now` is UTC.
+    `progress` describes a running request about the session; empty without one. `now` is UTC.
     """
     lines = [[Span(f" {piece}", "name")] for piece in broken(_place(session, home), _room(width))]
     lines.append(_state_line(session, width))

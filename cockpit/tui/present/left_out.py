@@ -28,7 +28,8 @@ _EXPLAINED = (
 
 
 def missing_points(document: str, facts: SessionFacts) -> tuple[str, ...]:
-    """Return the user's statements and the last failures that the document does not contain.
+    """Return the user's statements, the last failures and the failed checks that the document does
+    not mention.
 
     One line each. Orders and answers that the user corrected later are left out.
     """
