@@ -121,7 +121,7 @@ def _spans(lines: list[str]) -> list[tuple[int, int]]:
     Comments and blank lines at the end of a table are left out.
     """
     headers = [at for at, line in enumerate(lines) if _HEADER.match(line)]
-    # A line of a multi-line array can begin with a bracket too, but does not look like a header.
+    # A line inside a multi-line array can begin with a bracket too; `_is_table` leaves it out.
     spans = []
     for at in headers:
         if not _HOST_HEADER.match(lines[at]):

@@ -230,11 +230,11 @@ class CockpitApp(App[bool]):
         self._theme_of.pop(theme_name, None)
 
     def get_theme(self, theme_name: str) -> Theme | None:
-        # Textual asks for the theme of each line that it draws, and copies its table each time.
+        # Textual asks for the theme with each line that it draws, and copies its table of themes.
         return self._theme_of.get(theme_name) or super().get_theme(theme_name)
 
     def get_css_variables(self) -> dict[str, str]:
-        # Every widget that draws lines asks for them, and to generate them takes a millisecond.
+        # Every widget that draws lines asks for the variables; generating them takes a millisecond.
         if not self._generated or self._generated[0] is not self.current_theme:
             self._generated = self.current_theme, super().get_css_variables()
         variables = self._generated[1]

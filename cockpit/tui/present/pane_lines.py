@@ -57,7 +57,7 @@ def panel_column(lines: Sequence[str]) -> int | None:
     if len(lines) < LEAST_LINES:
         return None
     columns = Counter(column for line in lines for column in _sides(line))
-    # The side of a box is such a line too, but has no text to its right.
+    # The right side of a box is a column of the same characters, without text to its right.
     candidates = [
         column
         for column, count in columns.items()
