@@ -293,7 +293,7 @@ async def test_what_arrived_is_taken_back_only_while_it_is_unchanged(two: Two) -
     await two.arriving.restore(parcel, there, "agent/api", "api")
     (there / "kept").write_text("more\n")
     why = await two.arriving.discard(parcel, there, "agent/api", new=True)
-    assert "changed files" in why
+    assert "its files have changed" in why
     assert there.is_dir()
     (there / "kept").write_text("and changed again\n")
     assert await two.arriving.discard(parcel, there, "agent/api", new=True) == ""

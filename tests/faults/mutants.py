@@ -262,8 +262,7 @@ MUTANTS: tuple[Mutant, ...] = (
                 "for _ in range(0):\n            carriers",
             ),
             (
-                "        survivors = [one for one in {*survivors, *hidden, *self.marked(marker)} "
-                "if self.alive(one)]\n",
+                "        survivors = [survivor for survivor in remaining if self.alive(survivor)]\n",
                 "        survivors = []\n",
             ),
         ),
