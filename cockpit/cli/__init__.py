@@ -1,7 +1,7 @@
-"""The command line: one file per command group.
+"""The command line. Each group of commands has its own file.
 
-Commands send requests and print the answers; the supervisor decides. `main` tries the fast path
-first, and imports click for all other commands. Data goes to stdout, messages to stderr.
+Most commands send requests and print the answers; the supervisor decides. `main` tries the fast
+path first, and imports click for all other commands. Data goes to stdout, messages to stderr.
 """
 
 from __future__ import annotations

@@ -142,9 +142,9 @@ def _ask_only(how: str, session: str, pid: int) -> None:
 
 
 def _chosen(sessions: list[dict[str, Any]], typed: str) -> dict[str, Any]:
-    """Return the session with the id `typed`, or the only one whose id starts with it.
+    """Return the only session whose id starts with `typed`, in upper or lower case.
 
-    Raises `NoSuchAgent` for no match, and `BadUsage` for several.
+    Raises `NoSuchAgent` for no match, and `BadUsage` for several matches or an empty `typed`.
     """
     matches = [
         session for session in sessions if session["session_id"].lower().startswith(typed.lower())

@@ -67,9 +67,9 @@ def _name(ancestor: Ancestor) -> str:
 def _is_other_cockpit(places: Places, state: str, runtime: Path, *, nested: bool) -> bool:
     """Return whether these folders belong to a cockpit that this command does not use.
 
-    False if unknown. Folders are compared by inode, not by name. Another user's cockpit is always a
-    different one. A cockpit of the same user is a different one only with `nested`, and only if
-    this command has its own `COCKPIT_HOME`.
+    False if the folder `state` cannot be read. Folders are compared by inode, not by name. Another
+    user's cockpit is always a different one. A cockpit of the same user is a different one only
+    with `nested`, and only if this command has its own `COCKPIT_HOME`.
     """
     state_folder = _identity(Path(state))
     if state_folder is None:
@@ -95,7 +95,7 @@ def _identity(folder: Path) -> os.stat_result | None:
 
 
 def _state_of(start: TmuxStart, places: Places) -> str | None:
-    """Return the state folder of the cockpit that owns this tmux server; None if there is none."""
+    """Return the state folder of the cockpit that owns this tmux server; None for other servers."""
     if same_path(start.socket, places.tmux_socket):
         return str(places.state)
     folder, name = os.path.split(start.config)

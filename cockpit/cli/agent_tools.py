@@ -34,7 +34,8 @@ MOST_FOUND = 20
 MOST_SUBAGENTS = 50
 MOST_RESOURCES = 100
 LONGEST_SEARCH = 1_000
-"""Maximum characters of a search; the supervisor ignores the rest."""
+"""Maximum characters of a search. A longer search is refused, because the supervisor would ignore
+the rest."""
 LONGEST_DOCUMENT = 80_000
 """Maximum characters of a document in one answer; about 20,000 tokens."""
 
@@ -131,7 +132,7 @@ class OwnTools:
             return await self.calls[name](**arguments)
 
     async def resources(self) -> list[Resource]:
-        """Return the documents of the agent's job, oldest first: at most the newest 100."""
+        """Return the newest `MOST_RESOURCES` documents of the agent's job, oldest first."""
         async with _for_a_model():
             return [
                 Resource(
@@ -237,6 +238,7 @@ class OwnTools:
         """Return the id or path of the document that this session started from.
 
         If the session did not start from a document, returns the id of the job's newest document.
+        Raises `NotNow` if the job has no document.
         """
         chain = await self._chain(row)
         here = (
@@ -280,7 +282,10 @@ class OwnTools:
     # The caller
 
     async def _name(self) -> str:
-        """Return the name of the agent in which this process runs, from the supervisor."""
+        """Return the name of the agent in which this process runs, as the supervisor knows it.
+
+        Raises `NotNow` outside an agent.
+        """
         caller = await self._client.caller()
         if caller.kind == "agent" and caller.name:
             return caller.name
@@ -368,7 +373,7 @@ def in_repository(directory: Path, matches: Sequence[Match]) -> list[Match]:
     """Return the documents of the directory's repository; without a repository, of the directory.
 
     A document belongs to the directory where it was written, even if that directory's worktree was
-    removed.
+    removed. Documents in directories that cannot be read are left out.
     """
     real = Path(os.path.realpath(directory))
     home = main_checkout(real)

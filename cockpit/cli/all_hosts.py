@@ -32,7 +32,7 @@ def ask_all_hosts(question: Callable[[Supervisor], Awaitable[Answer]]) -> dict[s
 
     Logs in once for each host. If several hosts lead to the same supervisor, asks only the first.
 
-    Raises `NoSupervisor` if no host answers.
+    Raises `NoSupervisor` if no host answers, and `NotAllowed` inside an agent.
     """
     refuse_inside_agent("send requests to another machine")
     places = our_places()

@@ -44,7 +44,7 @@ def _server_runs(places: Places) -> bool:
 
 
 def _agent_lines(places: Places) -> list[str]:
-    """Return one line for each agent that has a session; one line with the error if unknown."""
+    """Return one line for each agent that has a session; without an answer, the error."""
     try:
         rows = _wait_until_ended(places)
     except CockpitError as error:

@@ -10,10 +10,10 @@ from cockpit.config.kernel import USES_LINUX
 
 
 def drop_coerced_locale() -> None:
-    """Undo the `LC_CTYPE` that Python adds when `LANG` is C (PEP 538), unless the user set one.
+    """Remove the `LC_CTYPE` that Python adds when `LANG` is C (PEP 538), unless the user set it.
 
-    Otherwise a user who asked for ASCII would get UTF-8. Idempotent. Does nothing on systems where
-    a process cannot read its initial environment.
+    Otherwise a user who asked for ASCII would get UTF-8. Idempotent. Does nothing if `LANG` is not
+    set, and on systems where a process cannot read its initial environment.
     """
     if USES_LINUX and os.environ.get("LANG") and "LC_CTYPE" in os.environ:
         with suppress(OSError):

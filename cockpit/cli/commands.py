@@ -68,7 +68,7 @@ class Commands(click.Group):
         return super().resolve_command(ctx, args)
 
     def _near(self, word: str) -> list[str]:
-        """Return the commands that start with `word`, else the most similar command."""
+        """Return up to three commands that start with `word`, else the most similar one, if any."""
         begun = [name for name in self.commands if name.startswith(word.lower())]
         return begun[:3] or difflib.get_close_matches(word.lower(), self.commands, n=1)
 

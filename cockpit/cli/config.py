@@ -53,7 +53,10 @@ def check(config: Path | None) -> int:
 
 
 def show(config: Path | None) -> int:
-    """Print every setting in effect, in TOML syntax, with the file it comes from."""
+    """Print every setting in effect, in TOML syntax, and where it is set.
+
+    Values that may be secret are hidden, and a long prompt is cut.
+    """
     loaded = load(our_places(), config, Path.cwd(), os.environ)
     _print_notices(loaded)
     for key, value in _all_settings(loaded.settings):
@@ -113,7 +116,11 @@ def _print_theme_problems(name: str) -> None:
 
 
 def _threshold_tables(settings: Settings) -> Iterator[str]:
-    """Yield the lines of a table of thresholds for each group of agents that share them."""
+    """Yield the lines of a table of thresholds for each group of agents that share them.
+
+    Without configured agents, there is one table, of [defaults]. Leaves out agents whose runtime
+    does not report its context.
+    """
     groups: dict[tuple[Any, ...], list[tuple[str, AgentDefaults]]] = {}
     agents: list[tuple[str, AgentDefaults]] = [(agent.name, agent) for agent in settings.agents]
     for name, agent in agents or [("defaults", settings.defaults)]:

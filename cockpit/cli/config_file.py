@@ -1,7 +1,7 @@
 """Find the configuration file for a command.
 
-The supervisor reads the file. The client only sends its path, and whether the user passed it with
-`--config`.
+A request contains the file's path, and whether the user passed it with `--config`; the supervisor
+reads the file.
 """
 
 from __future__ import annotations
@@ -16,7 +16,10 @@ from cockpit.core.safetext import safe_line
 
 
 def file_to_read(config: Path | None) -> tuple[Path | None, bool]:
-    """Return the absolute path to send with `up` and `start`, and whether the user passed it."""
+    """Return the absolute path to send with `up` and `start`, and whether the user passed it.
+
+    The path is None if the user passed none and the project has no file.
+    """
     if config is not None:
         return config, True
     file = project_file(Path.cwd())

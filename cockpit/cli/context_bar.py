@@ -13,7 +13,10 @@ _CELLS = 10
 
 
 def format_context(context: dict[str, Any]) -> str:
-    """Return `███████░░░  71%  142k/200k act      ~6 left`, padded to a fixed width."""
+    """Return `███████░░░  71%  142k/200k   act     ~6 left`, padded to a fixed width.
+
+    A `?` after the percentage means that the size of the window is assumed.
+    """
     used, tokens, window = context.get("used"), context.get("tokens"), context.get("window")
     if used is None:
         figures = f"{'·' * _CELLS}    ?  {_size(tokens)}/{_size(window)}"

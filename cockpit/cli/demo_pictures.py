@@ -24,7 +24,7 @@ from cockpit.tui.pictures.picture import Shot, picture
 from cockpit.tui.state.context import UIContext
 
 ALWAYS = "/tmp/ckdemo-pictures"
-"""Replaces the name of the temporary folder, which changes with every run, in pictures."""
+"""In pictures, replaces the path of the demo's temporary folder, which changes with every run."""
 
 Pictures = Mapping[str, str]
 """SVG by file name."""
@@ -52,7 +52,7 @@ def save_pictures(folder: Path, *, keep: bool, say: Say, standin: bool = False) 
 
 @contextmanager
 def writable(folder: Path) -> Iterator[None]:
-    """Check that the folder is writable, and create it if needed.
+    """Check that the folder is writable, and create it if needed. Raises `BadUsage`.
 
     Afterwards, removes the folder if it was created here and is empty.
     """
@@ -97,7 +97,7 @@ class Camera:
     async def take(
         self, shots: Iterable[Shot], client: Supervisor, ui: UIContext, hidden: str
     ) -> None:
-        """Take the pictures. In their text, `ALWAYS` replaces the name of the demo's folder."""
+        """Take the pictures. In their text, `ALWAYS` replaces `hidden`, the demo's folder."""
         for shot in shots:
             self._say(f"picture {len(self.pictures) + 1} of {self._shots}: {shot.name}")
             svg = await picture(client, shot, ui, [themes_folder()])

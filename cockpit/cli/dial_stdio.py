@@ -25,7 +25,8 @@ _CONNECT_SECONDS = 2.0
 def dial() -> int:
     """Copy in both directions until the supervisor closes the connection; return the exit code.
 
-    Raises `NoSupervisor` if no supervisor is running.
+    Raises `NoSupervisor` if no supervisor is running. If one is running but cannot be reached,
+    prints the error and returns `DIAL_UNREACHABLE`.
     """
     try:
         channel = connect(our_places().socket)
@@ -89,7 +90,7 @@ def dial_multiplexed() -> int:
 
 
 def start_step() -> socket.socket:
-    """Start `cockpit move-step`; return its stdin and stdout as one socket.
+    """Start `cockpit move-step`; return its stdin and stdout as one socket. Raises `Failed`.
 
     The step ends when the socket is closed.
     """

@@ -19,7 +19,7 @@ class Finding:
     level: Level
     said: str
     remedy: str = ""
-    """How to fix the problem; empty only if there is none."""
+    """How to fix the problem; empty for `fit`."""
 
 
 def fit(topic: str, text: str) -> Finding:

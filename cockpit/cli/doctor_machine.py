@@ -1,6 +1,6 @@
 """Check this machine: programs, locale, disk space and user.
 
-Read-only. Each check is a function that returns a `Finding`.
+Read-only. Each check is a function that returns its findings.
 """
 
 from __future__ import annotations
@@ -209,7 +209,10 @@ def _main_checkout(directory: Path) -> Path | None:
 
 
 def _of_worktree(mark: Path) -> Path | None:
-    """Return the main checkout from a worktree's `gitdir: MAIN/.git/worktrees/NAME`."""
+    """Return the main checkout from a worktree's `gitdir: MAIN/.git/worktrees/NAME`.
+
+    None if the path is not in a `.git` folder.
+    """
     pointed = read_text(mark, 4096, cut=True).removeprefix("gitdir:").strip()
     for parent in Path(pointed).parents:
         if parent.name == ".git":

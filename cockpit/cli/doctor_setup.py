@@ -85,7 +85,7 @@ def folder(path: Path) -> Finding:
 def configuration(
     places: Places, environment: Mapping[str, str], config: Path | None
 ) -> list[Finding]:
-    """Check each configuration file for errors, and for settings that need trust."""
+    """Check the configuration files: errors, custom runtimes, and settings that need trust."""
     from cockpit.config.read import load
 
     try:
@@ -110,7 +110,7 @@ def configuration(
 def own_runtimes(
     loaded: Loaded, environment: Mapping[str, str], places: Places
 ) -> Iterator[Finding]:
-    """Check the programs of custom runtimes, and load the runtimes that packages define."""
+    """Check that the programs of custom runtimes exist, and that runtimes of packages load."""
     from cockpit.adapters.agents import RUNTIMES, runtime
     from cockpit.adapters.agents.command import resolved_program
     from cockpit.adapters.agents.own.definitions import Definitions
@@ -147,10 +147,8 @@ def theme_files(folder: Path) -> list[Finding]:
 
 
 def _out_of_descriptors(places: Places) -> Finding | None:
-    """Return a finding if the supervisor has reached its limit of open files; else None.
-
-    Such a supervisor does not answer.
-    """
+    """Return a finding if the supervisor has reached its limit of open files, so that it does not
+    answer. None if it has not, or if that is unknown."""
     if not USES_LINUX:
         return None  # no other system shows the limits of another process
     try:

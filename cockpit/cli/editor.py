@@ -22,9 +22,10 @@ WITH_OPTION = frozenset({"code", "code-insiders", "codium", "cursor"})
 
 
 async def edit(file: Path, line: int = 1) -> None:
-    """Open a file in `$VISUAL` or `$EDITOR`, in this terminal. Raises `ProgramMissing`.
+    """Open a file in `$VISUAL`, `$EDITOR` or vi, in this terminal; return when the editor ends.
 
-    `line` counts from 1; it is not passed to an editor that cockpit does not know.
+    `line` counts from 1, and is not passed to an editor that cockpit does not know. Raises
+    `ProgramMissing`.
     """
     command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
     argv = at_line(shlex.split(command), str(file), line)

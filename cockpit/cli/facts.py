@@ -92,7 +92,7 @@ async def _ask_git(
 
 
 def _text_lines(report: dict[str, Any]) -> Iterator[str]:
-    """Yield the facts as text lines, with control characters escaped."""
+    """Yield the facts as text lines, without control characters."""
     yield f"Goal      {safe_line(report['goal'] or 'unknown', 500)}"
     if files := prompt_files(report["goal"] or ""):
         missing = (

@@ -56,7 +56,8 @@ def configured_size(config: Path | None) -> int:
 def document_of(path: Path, max_tokens: int | None = None) -> str:
     """Return the handoff document for a transcript's session, without secrets.
 
-    `max_tokens`: the approximate maximum size; None for the default.
+    `max_tokens`: the approximate maximum size; None for the default. Raises `Failed` when the
+    transcript cannot be read.
     """
     reader, collector = Reader(), Collector()
     began: list[datetime] = []
@@ -92,7 +93,7 @@ def document_of(path: Path, max_tokens: int | None = None) -> str:
 def _with_git(directory: str | None, facts: Facts, since: datetime | None) -> tuple[Facts, GitView]:
     """Return the facts with the session's commits from git, and git's state in the directory.
 
-    If git fails, returns the unchanged facts and an empty state.
+    If the directory is missing or git fails, returns the unchanged facts and an empty state.
     """
     if directory is None or not Path(directory).is_dir():
         return facts, GitView(status_known=False)

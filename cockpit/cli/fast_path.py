@@ -97,7 +97,7 @@ def pause_gc() -> None:
     """Turn garbage collection off, until `resume_gc` turns it on.
 
     Collections only cost time while modules are imported or transcripts are read: both allocate
-    many objects, and create no cycles.
+    many objects, and leave almost no garbage.
     """
     gc.disable()
 
@@ -109,7 +109,7 @@ def resume_gc() -> None:
 
 
 def _is_simple_status(arguments: Sequence[str]) -> bool:
-    """Return whether the arguments are at most one name and at most `--json`."""
+    """Return whether the arguments are at most one name, and otherwise only `--json`."""
     names = [word for word in arguments if word != "--json"]
     return len(names) <= 1 and not any(word.startswith("-") for word in names)
 

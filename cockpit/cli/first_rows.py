@@ -130,7 +130,10 @@ def _reported(places: Places) -> tuple[float, list[Row]] | None:
 
 
 def _kept(places: Places) -> tuple[float, list[Row]]:
-    """Return the time and the agents that the previous supervisor saved. Raises `OSError`."""
+    """Return the time and the agents that the previous supervisor saved.
+
+    Raises one of `_EXPECTED`, such as `OSError` if nothing was saved.
+    """
     kept = json.loads(read_text(places.last_rows, MOST_BYTES))
     return float(kept["at"]), kept["agents"]
 

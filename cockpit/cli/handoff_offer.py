@@ -91,9 +91,9 @@ def answer(document: Path) -> dict[str, Any]:
 
 
 def _configured_folders(user_file: Path, directory: Path) -> Iterator[str]:
-    """Yield each `handoff.directory` that applies in this directory.
+    """Yield each `handoff.directory` in the user's and the project's configuration file.
 
-    Does not read other settings, because that would delay the session.
+    Skips invalid files. Does not check other settings, because that would delay the session.
     """
     from cockpit.config.file import LARGEST_FILE, LARGEST_FOUND, read_config_file
     from cockpit.config.project import project_file

@@ -28,8 +28,8 @@ class Row:
     number: int
     """The number of the session that was handed off."""
     before: int | None
-    """Tokens of the old session at its end. For handoffs of earlier cockpit versions, the session's
-    last count; None if it is unknown."""
+    """Tokens of the old session at its end. For a handoff of an earlier cockpit version, the last
+    count of the session that the handoff ended. None if unknown."""
     handoff: HistoryHandoff
 
 

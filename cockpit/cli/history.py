@@ -163,7 +163,7 @@ def newest_document(chains: list[HistoryChain]) -> str | None:
 
 
 def _short(handoff: str) -> str:
-    """Return the first characters of a handoff's id, without the name of its host."""
+    """Return the first eight characters of a handoff's id, without the name of its host."""
     return host_and_name(handoff)[1][:8]
 
 
@@ -271,7 +271,7 @@ def _format_earlier(document: HistoryDocument) -> str:
 def _format_why(handoff: HistoryHandoff) -> str | None:
     """Format the reason of a cancelled, revived or failed handoff.
 
-    Returns None if the reason is unknown, and for other outcomes: a refusal needs no other reason.
+    Returns None if the reason is unknown, and for other outcomes.
     """
     if handoff.outcome not in ("cancelled", "revived", "failed") or not handoff.why:
         return None
@@ -286,7 +286,8 @@ def _answered(outcome: str | None, by: str | None) -> str:
 
 
 def _format_context(session: HistorySession, after: HistorySession | None) -> str:
-    """Format the context at the session's end, and at the start of the next session."""
+    """Format the context at the session's end; after a completed handoff, also the context at the
+    start of the next session."""
     held = _thousands(session.tokens)
     if session.outcome != "done" or session.state == "live" or after is None:
         return held

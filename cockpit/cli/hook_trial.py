@@ -124,7 +124,7 @@ async def _run_in_order(chosen: list[Candidate], shell: ShellHooks, sender: Send
             continue
         succeeded = await _run(candidate, shell, sender)
         all_succeeded = all_succeeded and succeeded
-        # The supervisor sends messages through its outbox, so a failed one stops no other hook.
+        # The supervisor sends messages through its outbox, so a failed message stops no other hook.
         if (
             not succeeded
             and candidate.hook.type == "shell"

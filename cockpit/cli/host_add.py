@@ -41,10 +41,11 @@ class Wishes:
 def add_checked(name: str, connect: Sequence[str], wishes: Wishes, config: Path | None) -> int:
     """Check a machine, write it into the configuration and start its supervisor.
 
-    Nothing is written before all checks pass. Raises `BadUsage` for an invalid name, `BadConfig`
-    for a name that is taken, `NoSupervisor` if the machine is not reachable, and `ProgramMissing`
-    if another check fails. Afterwards, raises `NoSupervisor` if the supervisor does not start, and
-    `Failed` if its service cannot be installed.
+    The configuration is not written before all checks pass. Raises `BadUsage` for an invalid name
+    or command, `BadConfig` for a name that is taken, `NoSupervisor` if the machine is not
+    reachable, `ProgramMissing` if another check fails, and the errors of `install_there`.
+    Afterwards, raises `NoSupervisor` if the supervisor does not start, and `Failed` if its service
+    cannot be installed.
     """
     from cockpit.config.host_entries import add_host, host_name
     from cockpit.config.write import check_writable
@@ -65,7 +66,11 @@ def add_checked(name: str, connect: Sequence[str], wishes: Wishes, config: Path 
 
 
 def install_on(name: str, connect: Sequence[str], wishes: Wishes) -> int:
-    """Install this version on a configured host, and restart its supervisor if one is running."""
+    """Install this version on a configured host, and restart its supervisor if one is running.
+
+    Raises `NoSupervisor` if the host is not reachable, `NotNow` if the host has a newer version,
+    `Failed` if the restart fails, and the errors of `install_there` and `check_version`.
+    """
     from cockpit.adapters.host_setup.installation import run_command
     from cockpit.cli.host_install import (
         check_version,
@@ -144,7 +149,7 @@ def _first_look(name: str, connect: tuple[str, ...], wishes: Wishes) -> HostRepo
 
 
 def _found_outside_of_path(report: HostReport, seconds: float) -> HostReport:
-    """Add the folders of programs that a non-login shell does not find, and check again.
+    """Add the folders of programs that a non-login shell does not find to `PATH`; check again.
 
     Returns the new report; the given report if the shell finds all programs.
     """

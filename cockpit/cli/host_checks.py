@@ -56,7 +56,7 @@ class HostReport:
         return self.answer.started
 
     def findings(self) -> list[Finding]:
-        """Return all findings, in order; only the connection's if the host is unreachable."""
+        """Return all findings, in order; only the connection problem if the host is unreachable."""
         if not self.answer.started:
             return [connection_problem(self)]
         return [*_connected(self), *_tools(self), *_cockpit(self), *_session(self)]

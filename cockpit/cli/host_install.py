@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 def install_there(report: HostReport, *, yes: bool) -> None:
     """Install this version of cockpit on a host, after showing the commands and asking.
 
-    Raises `NotNow` if the user does not agree or the host's commands run as root, `ProgramMissing`
-    if the host has no installer, and `Failed` if the installation fails.
+    Raises `NotNow` if the user does not agree, `Failed` if the installation fails, and the errors
+    of `installer_for`.
     """
     from cockpit.adapters.host_setup.installation import install_wheel
     from cockpit.adapters.host_setup.wheel import own_wheel
@@ -45,7 +45,8 @@ def install_there(report: HostReport, *, yes: bool) -> None:
 def installer_for(report: HostReport) -> Installer:
     """Return an installer that uses uv, else a Python that can create environments.
 
-    Raises `NotNow` if commands run as root there, and `ProgramMissing` without uv and Python.
+    Raises `NotNow` if commands run there as root or an unknown user, and `ProgramMissing` without
+    uv and such a Python.
     """
     from cockpit.adapters.host_setup.installation import Installer
     from cockpit.cli.host_checks import install_command

@@ -46,7 +46,7 @@ def print_hosts(hosts: Sequence[Host], seconds: float, *, as_json: bool) -> None
 
 
 def _this_supervisor() -> dict[str, str]:
-    """Return the name `local` by the id of this machine's supervisor; empty if none is running."""
+    """Return a map from the id of this machine's supervisor to `local`; empty if unknown."""
     try:
         status = json.loads(fetch(our_places().socket, "/v1/status"))
     except CockpitError:
@@ -174,7 +174,10 @@ def _problem(report: HostReport) -> tuple[str, str] | None:
 
 
 def _duration(started_at: str, now: datetime) -> str:
-    """Return the time since the start with its unit; empty if unknown, or if clocks differ."""
+    """Return the time since the start with its unit.
+
+    Empty if the start is unknown, or in the future because the clocks differ.
+    """
     at = moment(started_at)
     seconds = -1 if at is None else int((now - at).total_seconds())
     if seconds < 0:

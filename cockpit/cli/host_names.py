@@ -1,4 +1,4 @@
-"""Tab completion of the names of hosts, and the hosts of the current configuration."""
+"""Tab completion of the names of hosts, and the configuration of the running command."""
 
 from __future__ import annotations
 

@@ -17,7 +17,8 @@ from cockpit.core.safetext import safe_line
 def init(folder: Path | None = None) -> int:
     """Write `cockpit.toml` at the root of the repository, else in the current directory.
 
-    Prints the path of the file. Raises `Failed` if it exists, or if another user owns the folder.
+    Prints the path of the file. Raises `Failed` if the file exists, or if another user owns the
+    repository.
     """
     refuse_inside_agent("write a configuration")
     here = (folder or Path.cwd()).absolute()

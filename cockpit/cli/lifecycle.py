@@ -55,7 +55,10 @@ def up(foreground: bool, again: bool) -> int:
 
 
 def version_hint() -> str:
-    """Return a hint to restart a supervisor of another version; empty for the same version."""
+    """Return a hint to restart a supervisor of another version.
+
+    Empty if the supervisor has the version of this command, or none is running.
+    """
     from cockpit.cli.places import our_places
     from cockpit.cli.supervisor_process import running_supervisor
 
@@ -304,7 +307,10 @@ def _choose_machine(
     *,
     dry_run: bool,
 ) -> Path | None:
-    """Replace `--host any` with the chosen machine; return the directory on that machine."""
+    """Replace `--host any` with the chosen machine; return the agent's directory there.
+
+    Returns `directory`, which may be None, if this machine is chosen.
+    """
     from cockpit.cli.placement import choose_machine, refuse_resume, start_directory
     from cockpit.cli.supervisor_process import ensure_supervisor
     from cockpit.core.ids import agent_name

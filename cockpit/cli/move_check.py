@@ -166,7 +166,10 @@ class MoveCheck:
 
     @property
     def label(self) -> str:
-        """The target's name in the source's list of agents."""
+        """The target's name on the source, such as in the agent's status after the move.
+
+        This is the configured name of a host; for this machine, a name made from its hostname.
+        """
         if self.target.host is not None:
             return self.target.name
         node = re.sub(r"[^a-z0-9._-]+", "-", platform.node().lower()).lstrip("._-")[:32]

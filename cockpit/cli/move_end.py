@@ -83,10 +83,11 @@ class MoveEnd:
             await asyncio.sleep(LOOK)
 
     async def take_back(self, handoff: str, why: str, *, refuse: bool = True) -> None:
-        """End the new session, undo what arrived, and let the old session continue.
+        """End the new session, and remove what arrived on the target.
 
-        Raises `Stranded` if the other machine does not answer. The old session then waits, because
-        the other machine may be running the new session.
+        With `refuse`, also refuses the handoff, so that the old session continues. Raises
+        `Stranded` if the target does not answer. The old session then waits, because the target may
+        be running the new session.
         """
         say(f"Undoing the move: {safe_line(why, 300)}")
         try:

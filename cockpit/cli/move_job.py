@@ -68,7 +68,10 @@ class Job:
     # The handoff
 
     async def _handed_off(self, checked: Checked) -> str:
-        """Begin or continue the handoff, and wait for phase `moving`; return the handoff's id."""
+        """Begin or continue the handoff, and wait for phase `moving`; return the handoff's id.
+
+        Raises `NotNow` if the handoff ends before that phase.
+        """
         row, wanted = checked.row, self.wanted
         if row.handoff is None:
             asked = Handoff(name=wanted.name, host=self._checks.label, to=wanted.runtime)
@@ -199,7 +202,10 @@ class Job:
         return None
 
     async def _documents(self, handoff: str, text: str) -> list[tuple[str, str]]:
-        """Return the job's documents with their ids, newest first; at most `MOST_DOCUMENTS`."""
+        """Return the job's documents with their ids, newest first; at most `MOST_DOCUMENTS`.
+
+        Leaves out earlier documents that cannot be read, with a message.
+        """
         documents = [(handoff, text)]
         chain = await self._chain(handoff)
         earlier = [one for session in chain.sessions for one in session.handoffs] if chain else []
@@ -227,7 +233,7 @@ class Job:
         say(done.message)
 
     async def _confirmed(self, folder: str) -> None:
-        """Wait for the first reply of the new session. Raises `Failed`."""
+        """Wait for the first reply of the new session. Raises `Failed` if there is none in time."""
         name, need = self.wanted.new_name, ""
         end = asyncio.get_running_loop().time() + self.wanted.seconds
         while True:
@@ -255,7 +261,7 @@ class Job:
             await asyncio.sleep(LOOK)
 
     async def _unchanged(self, checked: Checked, parcel: SentParcel) -> None:
-        """Raise `NotNow` if the worktree was changed since it was packed."""
+        """Raise `NotNow` if the old worktree has changed since its files were packed."""
         request = {"step": "state", "directory": checked.row.directory}
         state = await asyncio.to_thread(self.source.ask, request, CurrentState)
         if state.state != parcel.state:

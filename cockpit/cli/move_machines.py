@@ -1,4 +1,4 @@
-"""Run one step of a move: on this machine as a process, on a host over the host's connection.
+"""Run one step of a move or placement on this machine, or on a host over the host's connection.
 
 A command keeps one connection to a host for all steps and requests.
 
@@ -41,7 +41,7 @@ LARGEST_FILE = 2_000_000_000
 """Maximum bytes of a bundle."""
 BLOCK = 1 << 20
 SECONDS = 1800.0
-"""Maximum seconds of one step."""
+"""Maximum seconds of one step; a step that holds a lock has no limit after its answer."""
 
 
 Answer = TypeVar("Answer", bound=Wire)

@@ -1,7 +1,8 @@
-"""`cockpit move-step`: run one step of `cockpit move` on one of the two machines.
+"""`cockpit move-step`: run one step of `cockpit move` or `cockpit start --host any`.
 
-Not for users. Each step treats its input as untrusted, and is safe to repeat. Before files arrive,
-a step writes a record into the state folder, so that a later command can remove the files.
+Not for users. Each step runs on one machine, treats its input as untrusted, and is safe to repeat.
+Before files arrive, a step writes a record into the state folder, so that a later command can
+remove the files.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ Request = dict[str, Any]
 
 
 def run_step() -> int:
-    """Perform one step of a move: the request is on stdin, the answer on stdout.
+    """Perform one step of a move or placement: the request is on stdin, the answer on stdout.
 
     Returns the exit code. An error is part of the answer.
     """
@@ -234,7 +235,8 @@ async def _discard(request: Request, _bundle: Path, _input: IO[bytes]) -> Reques
 
 
 async def _recorded(request: Request, _bundle: Path, _input: IO[bytes]) -> Request:
-    """Return the record of this handoff's arrival; None if no unfinished move has one."""
+    """Return the record of this handoff's arrival; None if there is none, as after a complete
+    move."""
     return {"record": _record(request["handoff"])}
 
 
@@ -289,7 +291,8 @@ def _invalid() -> Failed:
 async def _free_folder(git: Git, home: Path, name: str) -> Path:
     """Return the folder in which `cockpit start --worktree` would create a worktree.
 
-    If the folder is taken, adds a number to the name.
+    If the folder is taken, adds a number to the name. Raises `Failed` if all numbers up to 99 are
+    taken.
     """
     loaded = load(our_places(), None, home, os.environ)
     settings = loaded.new_agent(agent_name(name), home, worktree={"strategy": "git_worktree"})
@@ -308,7 +311,11 @@ async def _free_folder(git: Git, home: Path, name: str) -> Path:
 
 
 def _keep_documents(handoff: str, request: Request) -> Path:
-    """Keep copies of the chain's documents; write the newest one, and return its path."""
+    """Keep copies of the chain's documents; write the newest document, and return its path.
+
+    Keeps at most `MOST_DOCUMENTS` copies, and leaves out documents that are too large. Raises
+    `Failed` if the newest document is too large.
+    """
     copies = Copies(our_places().handoffs)
     documents = [*request.get("documents", ())][:MOST_DOCUMENTS]
     for ident, text in documents:

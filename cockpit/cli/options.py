@@ -1,7 +1,7 @@
 """The options `--config` and `--host`, before or after a command's name.
 
 They mean the same in both places; if an option is given twice, the later one wins. Commands that
-only work on local files refuse `--host`. A command's help does not list an option that the command
+only run on this machine refuse `--host`. A command's help does not list an option that the command
 refuses or ignores.
 """
 
@@ -24,14 +24,14 @@ HERE_ONLY = frozenset({
     "demo", "init", "usage", "facts", "config", "hooks", "keys", "completion", "dial-stdio",
     "mcp", "serve", "api", "hosts",
 })  # fmt: skip
-"""Commands that work on local files only."""
+"""Commands that only run on this machine, and refuse `--host`."""
 WITHOUT_HOST = HERE_ONLY | {"completion", "redact", "run", "worktrees restore"}
 """Commands whose help does not list `--host`, because they refuse or ignore it."""
 WITHOUT_CONFIG = frozenset({
     "api", "completion", "config schema", "config trust", "demo", "dial-stdio", "facts", "init",
     "mcp", "redact", "run", "usage", "worktrees restore",
 })  # fmt: skip
-"""Commands whose help does not list `--config`. Only `facts --document` reads the file."""
+"""Commands whose help does not list `--config`. They ignore it, except `facts --document`."""
 CONFIG_FOR_HOST = frozenset({
     "approve", "answer", "attach", "done", "down", "events", "forget", "handoff", "history",
     "refuse", "rename", "send", "service remove", "service status", "show", "snooze", "status",

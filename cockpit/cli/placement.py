@@ -64,7 +64,8 @@ def choose_machine(
     """Choose a machine, print the choice with its reasons, and return the machine's name.
 
     `here` and `there` are the fields of `Start` for this machine and for another. Raises `NotNow`
-    if an agent of that name exists, and `Failed` if no machine fits.
+    if a machine has an agent of that name, `Failed` if no machine fits, and `NotAllowed` inside an
+    agent.
     """
     refuse_inside_agent("send requests to another machine")
     needed, roots = asyncio.run(needed_repository(Git(os.environ), directory))
@@ -169,7 +170,7 @@ def _ask_there(host: Machine, request: Mapping[str, Any]) -> Asked:
 def _ask_again(
     name: str, connect: Sequence[str], request: Mapping[str, Any], seconds: float
 ) -> Asked:
-    """Ask without cockpit's own connection; return the answer, or why there is none.
+    """Ask over a new connection; return the answer, or why there is none.
 
     Works even if a login shell prints something.
     """

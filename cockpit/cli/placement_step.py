@@ -45,7 +45,10 @@ async def place(git: Git, request: dict[str, Any]) -> dict[str, Any]:
 
 
 async def needed_repository(git: Git, directory: Path) -> tuple[bool, list[str]]:
-    """Return whether the directory is in a git repository, and the repository's first commits."""
+    """Return whether the directory is in a git repository, and the repository's first commits.
+
+    At most `MOST_ROOTS` commits; none if they are unknown.
+    """
     if not directory.is_dir():  # noqa: ASYNC240 - nothing else runs in this event loop
         return False, []
     facts = await git.facts(directory)
@@ -72,8 +75,9 @@ async def _directory_problem(git: Git, directory: Path, *, needed: bool, roots: 
 async def _supervisor(plan: Plan, name: AgentName, *, fits: bool) -> dict[str, Any]:
     """Return the number of running agents, the state of the agent `name`, and the start's error.
 
-    The error is that with which the supervisor would refuse to start the agent. It is only checked
-    if the agent does not exist and the directory `fits`.
+    The error is that with which the supervisor would refuse to start the agent. The start is only
+    checked if the agent does not exist and the directory `fits`. If no supervisor answers, returns
+    only the reason.
     """
     client = HttpClient(our_places().socket)
     try:

@@ -30,7 +30,7 @@ _KEPT = f"{__name__}.kept"
 def ask(verb: Verb, *, is_only: bool = True) -> Done:
     """Send one request and print the supervisor's message on stderr.
 
-    `is_only`: the command sends no later request, so this keeps no new connection. A kept
+    `is_only`: the command sends no later request, so a new connection is not kept. A kept
     connection costs another round trip, and another login on a host with an older cockpit. A
     connection that an earlier request has kept is still used.
     """
@@ -42,7 +42,10 @@ def ask(verb: Verb, *, is_only: bool = True) -> Done:
 
 
 def with_client(question: Callable[[HttpClient], Awaitable[Answer]]) -> Answer:
-    """Run `question` with a client of the chosen supervisor. Raises `NoSupervisor`."""
+    """Run `question` with a client of the chosen supervisor; return the answer.
+
+    Raises the supervisor's error, and `NoSupervisor`.
+    """
     return _answered(supervisor_address(), question)
 
 
@@ -70,7 +73,10 @@ def supervisor_address() -> Path | Address:
 
 
 def keep(host: KeptHost) -> None:
-    """Use this open connection for all requests. The caller closes it."""
+    """Use this open connection for all later requests of the running command.
+
+    The caller closes the connection.
+    """
     click.get_current_context().find_root().meta[_KEPT] = host
 
 

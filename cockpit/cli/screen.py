@@ -24,7 +24,10 @@ from cockpit.ports.panes import Launch, PaneGone
 
 
 def open_screen(config: Path | None) -> int:
-    """Start the supervisor and the screen if needed; attach this terminal to the home window."""
+    """Start the supervisor and the screen if needed; attach this terminal to the home window.
+
+    A terminal that needs other characters, colours or settings gets a screen of its own.
+    """
     check_terminal()
     with _meanwhile():
         places = ensure_screen(config)

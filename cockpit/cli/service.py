@@ -186,7 +186,7 @@ def _unit() -> SystemdUnit | LaunchdAgent:
 def _installed_text(path: Path) -> str | None:
     """Return the service file's text; None if there is no file.
 
-    Raises `NotNow` for a file that cockpit did not write.
+    Raises `NotNow` for a file that cockpit did not write, and `Failed` if the file cannot be read.
     """
     try:
         text = path.read_text(encoding="utf-8", errors="replace")

@@ -44,7 +44,7 @@ class StartupOutput:
         return descriptor
 
     def read(self) -> str:
-        """Return all output so far."""
+        """Return the output so far, at most the first `LONGEST` bytes; empty if unreadable."""
         with suppress(OSError):
             return os.pread(self.descriptor, LONGEST, 0).decode("utf-8", "replace").strip()
         return ""

@@ -144,7 +144,10 @@ def table_line(row: Row, names: int = SHORTEST) -> str:
 
 
 def other_sessions(address: Path | Address) -> list[Row] | None:
-    """Return the sessions that cockpit did not start; None if `[elsewhere] show` is off."""
+    """Return the sessions that cockpit did not start.
+
+    None if `[elsewhere] show` is off, and for an agent that may only see itself.
+    """
     sessions: list[Row] | None = _status(address, elsewhere=True).get("elsewhere")
     return sessions
 

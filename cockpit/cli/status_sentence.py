@@ -17,7 +17,11 @@ _STATES |= {"stopped": "is stopped", "exited": "has exited", "unknown": "is in a
 
 
 def sentence(row: dict[str, Any]) -> str:
-    """Return `api is working. 71 percent used, 6 turns left. Edit src/auth.py.`"""
+    """Return a sentence for each part: state, context, and activity or note.
+
+    For example: `api is working. 71 percent used, 142 thousand of 200 thousand tokens, act, 6 turns
+    left. Edit src/auth.py.`
+    """
     parts = [_who(row), _context(context_of(row)), _doing(row)]
     return " ".join(_ended(part) for part in parts if part)
 

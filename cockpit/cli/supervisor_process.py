@@ -1,4 +1,4 @@
-"""Start the supervisor as a separate process, and wait until it answers or has ended.
+"""Start, restart and end the supervisor, which is a separate process.
 
 The process is detached: it has its own session, no terminal and no pipe of this command. Until the
 process opens its log, its output goes to `logs/up.log`, from which a failed start is reported.
@@ -132,7 +132,11 @@ def restart_supervisor(config: Path | None) -> Restarted:
 
 
 def stop_supervisor(*, agents: bool) -> int:
-    """End the supervisor and wait for its process to exit. Succeeds if none is running."""
+    """End the supervisor and wait for its process to exit. Succeeds if none is running.
+
+    With `agents`, also ends the agents and the tmux server. Raises `NotNow` if the supervisor is
+    running but cannot be reached.
+    """
     refuse_inside_agent("end the supervisor")
     places = our_places()
     try:
@@ -148,7 +152,10 @@ def stop_supervisor(*, agents: bool) -> int:
 
 
 def _end(places: Places, pid: int, *, agents: bool) -> str:
-    """Ask the supervisor to end and wait for its process to exit; return its last message."""
+    """Ask the supervisor to end and wait for its process to exit; return its last message.
+
+    Raises `Failed` if the process has not exited after `END_SECONDS`.
+    """
     from cockpit.adapters.process.exits import wait_for_exit
 
     answer = fetch(places.socket, "/v1/down", body={"agents": agents}, patience=END_SECONDS)
@@ -162,14 +169,20 @@ def _end(places: Places, pid: int, *, agents: bool) -> str:
 
 
 def supervisor_pid(places: Places) -> int | None:
-    """Return the pid of the supervisor; None if none is running. Raises `Unreachable`."""
+    """Return the pid of the supervisor; None if none is running.
+
+    Raises `NoSupervisor`, such as `Unreachable`, if a running supervisor does not answer.
+    """
     reported = running_supervisor(places)
     pid = reported.get("pid") if reported else None
     return pid if isinstance(pid, int) else None
 
 
 def running_supervisor(places: Places) -> dict[str, Any] | None:
-    """Return the supervisor's own status; None if none is running. Raises `Unreachable`."""
+    """Return the supervisor's own status; None if none is running.
+
+    Raises `NoSupervisor`, such as `Unreachable`, if a running supervisor does not answer.
+    """
     try:
         status = json.loads(fetch(places.socket, "/v1/status"))
     except NoSupervisor as error:

@@ -1,6 +1,6 @@
 """`cockpit usage`: show how full a transcript's context is, and what the session used.
 
-Only reads files. Many large files are read by several processes.
+Only reads files. On Linux, several processes read many large files.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Report = dict[str, Any]
 def usage(paths: Sequence[Path], as_json: bool, *, shared_from: int = SHARED_FROM) -> int:
     """Print every transcript's usage in the given order; return 1 if any could not be read.
 
-    From `shared_from` bytes in total, several processes read the files.
+    On Linux, several processes read the files from `shared_from` bytes in total.
     """
     reports = _read_all(paths, shared_from)
     if as_json:
@@ -209,7 +209,10 @@ def _bar(context: dict[str, Any]) -> str:
 
 
 def _short(tokens: int | None) -> str:
-    """Format a number with a unit, and with one decimal below 100 units."""
+    """Format a number with a unit; below 100 units, with one decimal unless it is whole.
+
+    `?` for None.
+    """
     if tokens is None:
         return "?"
     for size, unit in ((1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")):
