@@ -159,7 +159,7 @@ def _chosen(sessions: list[dict[str, Any]], typed: str) -> dict[str, Any]:
     raise kind(
         f"{problem} with {quoted(typed, 80)}",
         "\n".join(safe_line(session["session_id"]) for session in matches),
-        "List them: cockpit status --elsewhere",
+        "List the sessions: cockpit status --elsewhere",
     )
 
 
@@ -184,5 +184,5 @@ def _ask(found: dict[str, Any], name: str | None) -> None:
         f"  2. The session is reopened as {f'agent {name}' if name else 'a new agent'} "
         "in one of cockpit's panes, in the same directory."
     )
-    if not click.confirm("Adopt it?", default=False, err=True):
+    if not click.confirm("Adopt the session?", default=False, err=True):
         raise NotNow("Cancelled", "Nothing was changed.", hint="To skip the question: --yes")

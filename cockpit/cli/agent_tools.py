@@ -25,7 +25,7 @@ from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Handoff
 
 INSTRUCTIONS = (
-    "This session runs under cockpit, which hands its job to a new session before the context is "
+    "This session runs under cockpit, which hands the job to a new session before the context is "
     "full. These tools show how full the context is, hand the job off, and read the documents that "
     "earlier sessions of the job left. For a handoff that cockpit asks you for, you need no tool."
 )
@@ -213,7 +213,7 @@ class OwnTools:
             raise NoSuchAgent(
                 f"There is no subagent {safe_line(id, 80)!r}",
                 "Neither this session nor the previous session started it.",
-                "List all: get_subagent_status without an id.",
+                "List all subagents: get_subagent_status without an id.",
             )
         return {
             "this_session": now[-MOST_SUBAGENTS:],
@@ -250,7 +250,7 @@ class OwnTools:
         if not handoffs:
             raise NotNow(
                 "This job has no handoff document yet",
-                "Its first session is still running.",
+                "No session of the job has written one.",
                 "Find documents of earlier jobs: search_history",
             )
         return handoffs[-1]

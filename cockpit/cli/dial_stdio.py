@@ -108,7 +108,7 @@ def start_step() -> socket.socket:
         except OSError as error:
             ours.close()
             raise Failed(
-                "A step of the move did not start", str(error), "Check it: cockpit doctor"
+                "A step of the move did not start", str(error), "Check this machine: cockpit doctor"
             ) from error
     return ours
 

@@ -186,7 +186,7 @@ def _first_screens(environment: Mapping[str, str], directory: Path) -> list[Find
     findings = []
     if "onboarding" in questions:
         findings.append(
-            note("claude", "Never started here: an agent will first show the welcome screens",
+            note("claude", "Not set up yet: an agent will first show the welcome screens",
                  "Run `claude` once, or answer the screens in the agent's pane.")
         )  # fmt: skip
     if "trust" in questions:
@@ -224,7 +224,7 @@ def utf8() -> Finding:
     encoding = locale.getencoding()
     if encoding.lower().replace("-", "") != "utf8":
         remedy = "Set LANG to a UTF-8 locale, such as C.UTF-8."
-        return unfit("locale", f"The terminal's encoding is {encoding}, not UTF-8", remedy)
+        return unfit("locale", f"The locale's encoding is {encoding}, not UTF-8", remedy)
     return fit("locale", encoding)
 
 

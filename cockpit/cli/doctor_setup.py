@@ -70,15 +70,13 @@ def folder(path: Path) -> Finding:
     except FileNotFoundError:
         return fit("folder", f"{path} (will be created)")
     except OSError as error:
-        return unfit("folder", f"{path}: {error.strerror}", "Choose another with COCKPIT_HOME.")
+        return unfit("folder", f"{path}: {error.strerror}", "Set COCKPIT_HOME to another folder.")
     if not stat.S_ISDIR(entry.st_mode):
         return unfit("folder", f"{path} is not a folder", "Move it, or set COCKPIT_HOME.")
     if entry.st_uid != os.geteuid():
         return unfit("folder", f"{path} belongs to user {entry.st_uid}", "Set COCKPIT_HOME.")
     if (mode := stat.S_IMODE(entry.st_mode)) != PRIVATE:
-        return unfit(
-            "folder", f"{path} is accessible to others (mode {mode:o})", f"chmod 700 {path}"
-        )
+        return unfit("folder", f"{path} has mode {mode:o} instead of 700", f"chmod 700 {path}")
     return fit("folder", f"{path} (private)")
 
 

@@ -95,11 +95,12 @@ def _text_lines(report: dict[str, Any]) -> Iterator[str]:
     """Yield the facts as text lines, without control characters."""
     yield f"Goal      {safe_line(report['goal'] or 'unknown', 500)}"
     if files := prompt_files(report["goal"] or ""):
-        missing = (
-            "" if all(os.access(file, os.F_OK) for file in files) else ", which no longer exists"
-        )
-        named = "that file" if len(files) == 1 else "those files"
-        yield f"          The full prompt is in {named}{missing}."
+        exists = all(os.access(file, os.F_OK) for file in files)
+        if len(files) == 1:
+            named, missing = "that file", ", which no longer exists"
+        else:
+            named, missing = "those files", ", but not all of them still exist"
+        yield f"          The full prompt is in {named}{'' if exists else missing}."
     branch, head = report["branch"], report["head"]
     if head is not None or branch is not None:
         yield f"Git       {safe_line(branch or 'detached', 200)} at {(head or 'no commit')[:12]}"
@@ -111,15 +112,16 @@ def _text_lines(report: dict[str, Any]) -> Iterator[str]:
         (
             "Subagents",
             [
-                f"{one['id']} {one['type']} {one['status']}: {one['task']}"
-                for one in report["subagents"]
+                f"{subagent['id']} {subagent['type']} {subagent['status']}: {subagent['task']}"
+                for subagent in report["subagents"]
             ],
         ),
         (
             "Tasks",
             [
-                f"{one['id']} {one['type']} {one['status']}: {one['command'] or one['description']}"
-                for one in report["background"]
+                f"{task['id']} {task['type']} {task['status']}: "
+                f"{task['command'] or task['description']}"
+                for task in report["background"]
             ],
         ),
         ("Last", report["recent_activity"]),
@@ -132,34 +134,38 @@ def _text_lines(report: dict[str, Any]) -> Iterator[str]:
 
 def _conversation_lines(report: dict[str, Any]) -> Iterator[tuple[str, list[str]]]:
     """Yield the sections about the conversation, such as prompts and checks: title and lines."""
-    yield "Prompts", [f"{one['turn']}: {one['text']}" for one in report["prompts"]]
-    yield "Orders", [f"{one['turn']}: {one['text']}" for one in report["constraints"]]
+    yield "Prompts", [f"{prompt['turn']}: {prompt['text']}" for prompt in report["prompts"]]
+    yield "Orders", [f"{order['turn']}: {order['text']}" for order in report["constraints"]]
     yield (
         "Answers",
-        [f"{one['turn']}: {one['question']} {one['answer']}" for one in report["answers"]],
+        [
+            f"{answer['turn']}: {answer['question']} {answer['answer']}"
+            for answer in report["answers"]
+        ],
     )
     yield (
         "Refused",
         [
-            f"{one['turn']}: {one['call']}" + (f": {one['reason']}" if one["reason"] else "")
-            for one in report["refusals"]
+            f"{refusal['turn']}: {refusal['call']}"
+            + (f": {refusal['reason']}" if refusal["reason"] else "")
+            for refusal in report["refusals"]
         ],
     )
-    yield "Checks", [_check(one) for one in report["checks"]]
+    yield "Checks", [_check(check) for check in report["checks"]]
     yield (
         "Failed",
         [
-            f"{one['turn']}: {one['call']}: {one['error']}"
-            + (f"; worked later: {one['worked']}" if one["worked"] else "")
-            for one in report["failures"]
+            f"{failure['turn']}: {failure['call']}: {failure['error']}"
+            + (f"; worked later: {failure['worked']}" if failure["worked"] else "")
+            for failure in report["failures"]
         ],
     )
     yield (
         "Links",
         [
-            f"{one['url'] or (one['repository'] or '') + '#' + str(one['number'])} "
-            f"{one['state'] or 'state unknown'}"
-            for one in report["links"]
+            f"{link['url'] or (link['repository'] or '') + '#' + str(link['number'])} "
+            f"{link['state'] or 'state unknown'}"
+            for link in report["links"]
         ],
     )
     if (plan := report["plan"]) is not None:

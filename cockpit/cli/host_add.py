@@ -111,7 +111,7 @@ def _check_free(name: str, config: Path | None) -> None:
     if any(host.name == name for host in settings.hosts):
         raise BadConfig(
             f"A host named {name} is already configured",
-            hint=f"Choose another name, or remove it first: cockpit hosts remove {name}",
+            hint=f"Choose another name, or remove that host first: cockpit hosts remove {name}",
         )
 
 
@@ -125,7 +125,8 @@ def _local_vector(name: str, connect: Sequence[str]) -> tuple[str, ...]:
         if not word.isprintable() or len(word) > 4096:
             raise BadUsage(
                 f"{quoted(word, 60)} cannot be part of the command to connect",
-                hint="Each word must be one line, without control characters.",
+                hint="Each word must be one line of at most 4096 characters, and without control "
+                "characters.",
             )
     program = connect[0]
     if shutil.which(program) is None:
@@ -156,7 +157,10 @@ def _found_outside_of_path(report: HostReport, seconds: float) -> HostReport:
     changed = with_path(report.connect, report.facts)
     if changed is None:
         return report
-    say("A non-login shell on the host does not find every program; adding their folders to PATH.")
+    say(
+        "A non-login shell on the host does not find every program; adding the programs' folders "
+        "to PATH."
+    )
     return report_on(report.name, changed, seconds, configured=report.configured)
 
 

@@ -53,8 +53,9 @@ def installer_for(report: HostReport) -> Installer:
 
     facts = report.facts
     if facts.uid is None or facts.uid == 0:
+        user = "root" if facts.uid == 0 else "an unknown user"
         raise NotNow(
-            f"Cannot install cockpit as root on {report.name}",
+            f"Cannot install cockpit as {user} on {report.name}",
             f"Commands run there as {facts.user or 'an unknown user'}."
             " This command only installs into the home folder of an ordinary user.",
             "Connect as an ordinary user, or install cockpit there yourself.",
@@ -73,7 +74,7 @@ def installer_for(report: HostReport) -> Installer:
     if not facts.python_venv:
         raise ProgramMissing(
             f"{python.path} on {report.name} cannot create an environment",
-            "Its modules venv and ensurepip are missing.",
+            "Its module venv or ensurepip is missing.",
             install_command(report, "python3-venv"),
         )
     return Installer("venv", python.path)

@@ -21,7 +21,7 @@ def _seconds(_context: click.Context, _parameter: click.Parameter, value: str) -
     except ValueError as error:
         raise BadUsage(f"--timeout: {error}", hint="Try: --timeout 30s") from None
     if not 0 < seconds <= 600:
-        raise BadUsage("--timeout must be between 1s and 10m", hint="Try: --timeout 30s")
+        raise BadUsage("--timeout must be more than 0 and at most 10m", hint="Try: --timeout 30s")
     return seconds
 
 

@@ -28,7 +28,7 @@ def init(folder: Path | None = None) -> int:
         raise Failed(
             f"{safe_line(str(root))} is not your own repository",
             f"{safe_line(str(part))} belongs to another user. No file was written.",
-            "If it is yours, chown it. Otherwise run cockpit init in your own repository.",
+            "If the repository is yours, chown it. Otherwise run this command in your own.",
         )
     write_first_file(path, first_file(path.parent.name, default_branch(root) if root else None))
     print(safe_line(str(path)))

@@ -253,9 +253,9 @@ def start(
         given = any([name, directory, *command, *others])
         if not all_agents or more["resume"] != "last" or given:
             raise BadUsage(
-                "--all and --dry-run only work with --resume",
-                "Every agent is reopened in its own directory, with its own settings. For a new "
-                "agent, --dry-run works with --host any.",
+                "--all needs --resume, and --dry-run needs --all or --host any",
+                "With --all, every agent is reopened in its own directory, with its own settings, "
+                "so --all takes no name or settings.",
                 "Usage: cockpit start --all --resume [--prompt TEXT] [--dry-run]",
             )
         return reopen_all(prompt, dry_run=dry_run)

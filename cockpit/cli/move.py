@@ -105,7 +105,7 @@ def move(
         raise BadUsage(
             f"{bare} is already on {source.shown}",
             "",
-            f"To continue in a new session there: cockpit handoff {bare}",
+            f"To continue in a new session there: {source.by_hand('handoff', bare)}",
         )
     if directory is not None and not Path(directory).is_absolute():
         raise BadUsage(

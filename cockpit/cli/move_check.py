@@ -62,7 +62,7 @@ class MoveCheck:
         if row is None:
             raise NoSuchAgent(
                 f"There is no agent {wanted.name} on {self.source.shown}",
-                hint=f"List them: {self.source.by_hand('status')}",
+                hint=f"List the agents: {self.source.by_hand('status')}",
             )
         self._check_row(row)
         here = await asyncio.to_thread(

@@ -105,7 +105,7 @@ class MoveEnd:
             await self.source.client.ask(Refuse(name=self.wanted.name, handoff=handoff))
         except CockpitError as error:
             say(f"The handoff on {self.source.shown} was not refused: {error.title}")
-            say(f"See what it does: cockpit status {self.wanted.name}")
+            say(f"See the agent's state: {self.source.by_hand('status', self.wanted.name)}")
             return
         say(f"{self.wanted.name} keeps its session on {self.source.shown}")
 
@@ -122,7 +122,7 @@ class MoveEnd:
             try:
                 await self.target.client.ask(Forget(name=row.name))
             except CockpitError as error:
-                say(f"{row.name} stays in the list of {self.target.shown}: {error.title}")
+                say(f"{row.name} stays in the list of agents on {self.target.shown}: {error.title}")
         discard = {"step": "discard", "handoff": handoff}
         answer = await asyncio.to_thread(self.target.ask, discard, Discarded)
         if answer.left:

@@ -165,7 +165,9 @@ class Machine:
             )
         except OSError as error:
             raise Failed(
-                "Cannot run a command on this machine", str(error), "Check it: cockpit doctor"
+                "Cannot run a command on this machine",
+                str(error),
+                "Check this machine: cockpit doctor",
             ) from error
         with process:
             assert process.stdin is not None
@@ -218,7 +220,7 @@ class Machine:
         raise NoSupervisor(
             f"{self.shown} did not answer a step of the move",
             step.reason(),
-            f"Compare the versions: {self.by_hand('status')}",
+            f"Check cockpit there: {self.by_hand('doctor')}",
         )
 
     def _parsed(self, line: bytes) -> dict[str, Any]:

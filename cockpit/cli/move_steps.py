@@ -75,9 +75,9 @@ def run_step() -> int:
                 answer = asyncio.run(step(request, bundle, sys.stdin.buffer))
             except OSError as error:
                 raise Failed(
-                    "A file could not be written",
+                    "A file could not be written or read",
                     f"{safe_line(str(error.filename or ''))}: {error.strerror}",
-                    "Free some space on that machine (df -h), then try again.",
+                    "If the disk of that machine is full (df -h), free some space. Then try again.",
                 ) from error
             except (KeyError, TypeError, ValueError, AttributeError) as error:
                 raise BadUsage(
@@ -149,7 +149,7 @@ async def _inspect(request: Request, _bundle: Path, _input: IO[bytes]) -> Reques
         raise BadUsage(
             f"{safe_line(str(home))} is another repository",
             "The two histories have no first commit in common.",
-            "Name the path of a clone of the same repository: --directory DIR",
+            "Pass the path of a clone of the same repository: --directory DIR",
         )
     await arriving.check_branch(branch, str(request["head"]))
     return {
@@ -188,8 +188,8 @@ async def _arrive(request: Request, bundle: Path, source: IO[bytes]) -> Request:
     if (before := _record(handoff)) is not None:
         raise Failed(
             f"Files of this move are already here: {safe_line(str(before['folder']))}",
-            "They could not be removed.",
-            f"Check it: cockpit status {name}; cockpit worktrees",
+            "An earlier attempt has left them.",
+            f"Check the agent and its worktree: cockpit status {name}; cockpit worktrees",
         )
     git = _git()
     record = {
@@ -306,7 +306,7 @@ async def _free_folder(git: Git, home: Path, name: str) -> Path:
             return target
     raise Failed(
         f"All names for a worktree of {name} are taken in {safe_line(str(place.folder))}",
-        hint="Remove old ones: cockpit worktrees remove PATH",
+        hint="Remove old worktrees: cockpit worktrees remove PATH",
     )
 
 

@@ -95,7 +95,7 @@ def choose_machine(
         raise Failed(
             f"No machine can start {name}",
             "\n".join(reasons),
-            "Fix one of these, then try again. To see all checks: cockpit hosts check",
+            "Fix one of these problems, then try again. To see all checks: cockpit hosts check",
         )
     say(f"Chose {choice.chosen.name}: {numbers(choice.chosen)}")
     for line in choice.lines():
@@ -188,7 +188,7 @@ def _ask_again(
     except (ValueError, RecursionError):
         parsed = None
     if not isinstance(parsed, dict):
-        return _refused(name, "its supervisor did not answer", check)
+        return _refused(name, "its cockpit did not answer", check)
     return read_answer(name, parsed)
 
 
@@ -228,7 +228,7 @@ def _refusal(name: str, answer: Mapping[str, Any]) -> tuple[str, str]:
 
 def _refused(name: str, why: str, remedy: str = "") -> Asked:
     check = "cockpit doctor" if name == LOCAL else f"cockpit hosts check {name}"
-    return Asked(Candidate(name, why, remedy or f"Check it: {check}"))
+    return Asked(Candidate(name, why, remedy or f"Check the machine: {check}"))
 
 
 def _exists(name: AgentName, asked: Asked) -> CockpitError:

@@ -77,6 +77,6 @@ def agents_in(file: Path) -> list[str]:
         raise BadUsage(
             f"{quoted(str(file))} has no agents",
             "",
-            "Add an [[agents]] table for each agent. Example: cockpit init --help",
+            "Add an [[agents]] table for each agent. To write an example: cockpit init",
         )
     return names

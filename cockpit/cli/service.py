@@ -200,7 +200,7 @@ def _installed_text(path: Path) -> str | None:
         raise NotNow(
             f"{safe_line(str(path))} was not written by cockpit",
             "The file was not changed.",
-            "Move it elsewhere, then run again: cockpit service install",
+            "Move the file elsewhere, then try again.",
         )
     return text
 

@@ -14,7 +14,7 @@ from cockpit.core.errors import NotNow
 from cockpit.core.safetext import safe_line
 
 WAYS = {
-    "claude": "Tells sessions that you start yourself with `claude` about a pending handoff.",
+    "claude": "A hook shows a pending handoff in sessions that you start yourself with `claude`.",
     "gemini": "Gemini CLI reads hooks only from its settings and from extensions.",
 }
 
@@ -76,11 +76,11 @@ def _add_hook(*, yes: bool) -> int:
             "Remove that line to switch the hooks on.",
         )
     offer_hook.check(os.environ)
-    say(f"{WAYS['claude']} This writes")
+    say(f"{WAYS['claude']} The setup writes")
     say(f"  {file}")
     say("and adds only this SessionStart hook to the file:")
     say(f"  {json.dumps(offer_hook.entry())}")
-    _ask("Add it?", yes=yes)
+    _ask("Add the hook?", yes=yes)
     offer_hook.install(os.environ)
     say("Added. Sessions that start from now on use it. To undo: cockpit setup claude --remove")
     return 0
@@ -95,7 +95,7 @@ def _remove_hook(*, yes: bool) -> int:
         return 0
     say("This removes cockpit's SessionStart hook from")
     say(f"  {offer_hook.settings_file(os.environ)}")
-    _ask("Remove it?", yes=yes)
+    _ask("Remove the hook?", yes=yes)
     offer_hook.remove(os.environ)
     say("Removed.")
     return 0
@@ -110,7 +110,7 @@ def _link(environment: dict[str, str], folder: Path, *, yes: bool) -> int:
     if extension.state_of(environment) is extension.Linked.YES:
         say("cockpit's extension is already linked and up to date.")
         return 0
-    say(f"{WAYS['gemini']} This writes cockpit's extension to")
+    say(f"{WAYS['gemini']} The setup writes cockpit's extension to")
     say(f"  {folder}")
     say(f"and runs `{program.path} extensions link`, which writes")
     for path in extension.written_by(environment):
@@ -120,7 +120,7 @@ def _link(environment: dict[str, str], folder: Path, *, yes: bool) -> int:
     say("In sessions that you start yourself, the extension writes only their ids, to")
     say(f"  {folder / extension.NOTES}")
     say("and shows a handoff that is pending in their directory.")
-    _ask("Link it?", yes=yes)
+    _ask("Link the extension?", yes=yes)
     extension.link(program, environment, folder)
     say("Linked. New agents use it. To undo: cockpit setup gemini --remove")
     return 0
@@ -137,7 +137,7 @@ def _remove(environment: dict[str, str], folder: Path, *, yes: bool) -> int:
         return 0
     program = find_program(environment)
     say(f"This runs `{program.path} extensions uninstall cockpit`, and removes {folder}.")
-    _ask("Remove it?", yes=yes)
+    _ask("Remove the extension?", yes=yes)
     extension.unlink(program, environment, folder)
     extension.remove_files(folder)
     say("Removed. Running agents continue without hooks.")

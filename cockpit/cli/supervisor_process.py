@@ -163,7 +163,7 @@ def _end(places: Places, pid: int, *, agents: bool) -> str:
         raise Failed(
             "The supervisor is still running",
             f"Process {pid} has not exited within {END_SECONDS:g} s.",
-            f"Logs: {places.logs}. If it is stuck: kill {pid}",
+            f"Logs: {places.logs}. If the process is stuck: kill {pid}",
         )
     return str(json.loads(answer)["message"])
 

@@ -149,7 +149,7 @@ class _Watch:
             for name in self.left:
                 if name not in rows:
                     raise NoSuchAgent(
-                        f"There is no agent {name!a}", "", "List them: cockpit status"
+                        f"There is no agent {name!a}", "", "List the agents: cockpit status"
                     )
             for name in tuple(self.left):
                 self._check_row(rows[name])
