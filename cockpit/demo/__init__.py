@@ -1,1 +1,1 @@
-"""The demo, which needs no account: the real CLI, a simulated model, a scratch repository."""
+"""The demo, which needs no account: real CLIs, a simulated model and a scratch repository."""

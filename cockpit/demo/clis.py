@@ -127,7 +127,7 @@ def agents_for(agents: int, choice: str) -> tuple[Jobs, Mapping[str, str]]:
 
 
 def find_programs(names: set[str], environment: Mapping[str, str]) -> dict[str, Program]:
-    """Return the programs of these CLIs. Raises `ProgramMissing` with all that are missing."""
+    """Return the programs of these CLIs. Raises `ProgramMissing` with all missing CLIs."""
     programs, missing = {}, []
     for name in sorted(names):
         try:

@@ -21,13 +21,13 @@ COMPACTION_REQUEST = "detailed summary of the conversation"
 """Text in the CLI's request for a summary, in manual and automatic compactions."""
 
 ANSWER_ITSELF = "Answer with the document itself"
-"""Text in cockpit's request to a copy of a session; the copy has no tools."""
+"""Text in cockpit's request for the document to a copy of a session, which has no tools."""
 
 UNUSABLE = "cannot be used yet"
 """Text in cockpit's request to correct a document."""
 
 AGREED = "handoff document of this session is complete"
-"""Text in cockpit's request to end the turn."""
+"""Text in cockpit's request to end the turn after the document is written."""
 
 COMPACTED = "This session is being continued from a previous conversation"
 """The text that the CLI puts before the summary that replaces the conversation."""

@@ -1,7 +1,8 @@
 """One run of the demo, with temporary folder, simulated model, supervisor and agents.
 
 Uses only cockpit's command line and client, as a user does. `script.py` has the model's replies,
-and `watch.py` watches the agents. At the end, all processes and files are removed.
+and `watch.py` watches the agents. At the end, all processes are ended, and the folder is removed
+unless the user keeps it.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ CAP_SECONDS = 300.0
 """Time limit for a run without a screen, in seconds."""
 COMMAND_SECONDS = 90.0
 LOG_LINES = 12
-"""Number of log lines to print before the demo's folder is removed."""
+"""Number of lines of each log in the error if the supervisor does not start."""
 
 Say = Callable[[str], None]
 
@@ -115,7 +116,7 @@ def fly_headless(
 
 
 async def watched(running: Flight, cap: float) -> None:
-    """Start the agents, wait until their jobs are done, and check the result."""
+    """Start the agents, wait until their jobs are done, and check the result. Raises `Failed`."""
     watch = Watch(running.client, running.say, cap, expected=answers_needed(running.jobs))
     await running.start_agents()
     status = await watch.until_reached()
@@ -190,7 +191,10 @@ def introduce(running: Flight) -> None:
 
 
 def take_off(running: Flight, *, empty: bool = False) -> None:
-    """Start the supervisor. Raises `Failed` with its output and the end of its logs."""
+    """Start the supervisor. Raises `Failed` with its output and the end of its logs.
+
+    With `empty`, the supervisor does not load the configuration of the agents.
+    """
     named = () if empty else ("--config", str(running.scratch.config))
     with TemporaryFile("w+", errors="replace") as errors:
         code = running.run(*named, "up", seconds=COMMAND_SECONDS, errors=errors)
@@ -252,6 +256,6 @@ def simulated_model() -> Iterator[str]:
             raise Failed(
                 "The simulated model did not start",
                 "Its output is above.",
-                hint="Please report it with that output.",
+                hint="Please report this error with that output.",
             )
         yield url

@@ -119,7 +119,7 @@ def failure(error: ApiError) -> dict[str, Any]:
 
 
 def _blocks(part: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Convert a part of a message to blocks. A hook's text in a tool result is a block too."""
+    """Convert a part of a message to blocks. A hook's text in a tool result becomes a block."""
     if "functionCall" in part:
         call = part["functionCall"]
         name = str(call.get("name"))
@@ -133,8 +133,8 @@ def _blocks(part: Mapping[str, Any]) -> list[dict[str, Any]]:
         added = [{"type": "text", "text": context} for context in _HOOK_CONTEXT.findall(text)]
         result = {"type": "text", "text": _HOOK_CONTEXT.sub("", text)}
         return [{"type": "tool_result", "content": [result]}, *added]
-    said = part.get("text")
-    return [{"type": "text", "text": said}] if isinstance(said, str) and said else []
+    plain = part.get("text")
+    return [{"type": "text", "text": plain}] if isinstance(plain, str) and plain else []
 
 
 def _function(call: ToolCall) -> dict[str, Any]:

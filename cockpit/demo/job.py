@@ -27,7 +27,7 @@ class Growth:
     """Tokens per reply. 12% of a window of 200k: seven calls until the CLI compacts."""
     settled: int = 2_500
     settled_at: int = 140_000
-    """Number of tokens from which the context of a job that settles grows by `settled`."""
+    """If the job settles: the number of tokens from which a reply adds only `settled` tokens."""
 
     def times(self, factor: float) -> Growth:
         """Return the growth for a window that is larger by this factor."""
@@ -35,7 +35,10 @@ class Growth:
         return Growth(*(round(size * factor) for size in sizes))
 
     def after(self, replies: int, *, settles: bool) -> int:
-        """Return the tokens in the window after this number of replies."""
+        """Return the tokens in the window after this number of replies.
+
+        A negative number means before the first reply: half of `opening`.
+        """
         if replies < 0:
             return self.opening // 2
         total = self.opening + self.step * replies

@@ -1,4 +1,4 @@
-"""The jobs of the demo's agents, and the steps of the simulated model. Data only.
+"""The jobs of the demo's agents, with the steps of the simulated model.
 
 The text of every step is unique, because the script finds its position by this text. An edit must
 work even on a file that another session wrote.

@@ -1,7 +1,7 @@
 """More jobs, for pictures of every screen. Data only; the rules of `jobs.py` apply.
 
-Each agent stops in a different state: during a command, at a question, at a permission dialog, or
-idle.
+The agents of these jobs stop in different states: during a command, at a question, at a permission
+dialog, or idle.
 """
 
 from __future__ import annotations

@@ -55,7 +55,7 @@ def fly_posing(
 ) -> None:
     """Run the agents. Calls `empty` before any agent exists, and `posed` when all have stopped.
 
-    Raises `Failed` with the reason if the agents do not reach their states.
+    Raises `Failed` with the reason if an agent does not reach its state within `CAP_SECONDS`.
     """
     with flight(jobs, keep=keep, say=say, standin=standin, empty=True) as running:
         asyncio.run(looked_at(running, empty, posed))

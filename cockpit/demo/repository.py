@@ -103,8 +103,8 @@ class Totals(unittest.TestCase):
 def make_repository(directory: Path, environment: Mapping[str, str]) -> None:
     """Write the project into a new directory and commit it on `main`.
 
-    `environment` is git's whole environment; its HOME should be the demo's. Raises `Failed` with
-    the output of git.
+    `environment` is git's whole environment, with the demo's HOME. Raises `Failed` with the output
+    of git.
     """
     for name, text in FILES.items():
         path = directory / name

@@ -1,7 +1,7 @@
 """The temporary folder of a demo run: a home, a CLI, a repository and a configuration.
 
-The demo's programs read and write only in this folder, so that the user's files are not changed,
-and nothing remains after the folder is removed.
+The demo's programs write only in this folder, so that the user's files are not changed, and nothing
+remains after the folder is removed.
 """
 
 from __future__ import annotations
@@ -106,9 +106,9 @@ def make_scratch(
 ) -> Scratch:
     """Create the folder for these agents; `model_url` is the URL of their model.
 
-    With `standin`, the stand-in is used even if the real CLI is available. `clis` contains the
-    runtimes of agents with other CLIs. Raises `ProgramMissing` if git, tmux or such a CLI is not
-    installed.
+    With `standin`, the stand-in is used even if the real CLI is available. `clis`: the runtime of
+    each agent that runs another CLI, by the agent's name. Raises `ProgramMissing` if git, tmux or
+    one of these CLIs is not installed.
     """
     for program in ("git", "tmux"):
         if shutil.which(program) is None:
@@ -223,7 +223,8 @@ def configuration(
 ) -> str:
     """Return the text of the demo's `cockpit.toml`.
 
-    `environment` is for Claude Code; `own` are the lines of agents with other CLIs.
+    `environment` is for Claude Code. `own`: the lines of each agent with another CLI, by the
+    agent's name.
     """
     lines = [
         "[defaults]",

@@ -26,7 +26,8 @@ LOST_OUTPUT = "Output: (empty)"
 MOST_READS = 5
 """Maximum attempts of the model to read its prompt, if the output is empty."""
 NO_QUESTION = bash("git status --short", "See whether all is committed")
-"""The call in place of a question, in a CLI that cannot ask one. Without a call, the turn ends."""
+"""The call in place of a question, in a CLI that cannot ask questions. Without a call, the turn
+would end."""
 UNKNOWN_JOB = "I am a simulated model. I only know the jobs of the demo."
 FINISHED = "This job is finished. I cannot do other jobs, because I am a simulated model."
 
@@ -56,7 +57,10 @@ class Script:
         return Reply(text, calls, tokens_for(job, request, growth), self.pace)
 
     def _read_prompt(self, request: Request) -> Reply:
-        """Return a reply that reads the prompt's file; if it was read, that the job is unknown."""
+        """Return a reply that reads the prompt's file.
+
+        Without a file, and after the file was read, replies that the job is unknown.
+        """
         files = prompt_files_in(request.opening)
         # Gemini CLI sometimes loses the output of a command, so the file is read again.
         lost = min(request.everything.count(LOST_OUTPUT), MOST_READS - 1)
@@ -90,20 +94,25 @@ def turn(job: Job, request: Request) -> tuple[str, tuple[ToolCall, ...]]:
     if request.documents_named and not request.steps_made:
         return take_over(job, request)
     if done >= len(job.steps):
-        told = any(job.steps[-1].say in own or FINISHED in own for own in request.own_words)
-        return FINISHED if told else f"{FINISHED}\n\n{COMPLETE}", ()
+        is_reported = any(job.steps[-1].say in own or FINISHED in own for own in request.own_words)
+        return FINISHED if is_reported else f"{FINISHED}\n\n{COMPLETE}", ()
     step = job.steps[done]
     return step.say, tool_calls(job, step, request)
 
 
 def position(job: Job, request: Request) -> int:
-    """Return the number of steps that are finished, according to the conversation."""
+    """Return the number of finished steps, as the conversation shows.
+
+    Finished are all steps up to the last one whose text, tick or commit is in the conversation.
+    """
     own = "\n".join(request.own_words)
-    found = request.everything
+    conversation = request.everything
     done = 0
     for place, step in enumerate(job.steps, start=1):
-        committed = step.commit is not None and shown_as_commit(step.commit, found) is not None
-        if step.say in own or f"[x] {step.title}" in found or committed:
+        committed = (
+            step.commit is not None and shown_as_commit(step.commit, conversation) is not None
+        )
+        if step.say in own or f"[x] {step.title}" in conversation or committed:
             done = place
     return done
 
@@ -184,7 +193,7 @@ def read_before_edit(calls: Sequence[ToolCall], request: Request) -> list[ToolCa
 
 
 def lists_tasks(request: Request) -> bool:
-    """Return whether this session has a task list. A new session of a job has none at first."""
+    """Return whether this session has a task list: a job's later sessions start without one."""
     made = any(call.name == "TaskCreate" for call in request.calls_made)
     return made or request.is_compacted
 
@@ -232,8 +241,8 @@ def written(job: Job, request: Request) -> str:
 def commits_shown(job: Job, text: str) -> dict[str, str]:
     """Return the hashes of the job's commits in a text, by subject."""
     subjects = [step.commit for step in job.steps if step.commit is not None]
-    found = {subject: shown_as_commit(subject, text) for subject in subjects}
-    return {subject: match[1] for subject, match in found.items() if match}
+    matches = {subject: shown_as_commit(subject, text) for subject in subjects}
+    return {subject: match[1] for subject, match in matches.items() if match}
 
 
 def document(job: Job, done: int, commits: Mapping[str, str] | None = None) -> str:

@@ -13,7 +13,7 @@ from cockpit.demo.model import ModelServer
 from cockpit.demo.script import Script
 
 PACE_VARIABLE = "COCKPIT_DEMO_PACE"
-"""Environment variable with the seconds before each reply."""
+"""Environment variable with the seconds before each reply; default: 0.8."""
 
 
 def main() -> None:

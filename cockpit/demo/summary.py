@@ -52,8 +52,8 @@ def row(agent: AgentStatus) -> str:
 def check(status: Status, documents: Sequence[Path], jobs: Jobs) -> None:
     """Raise `Failed` unless the demo had the expected result.
 
-    Every job must be done; every job that spans sessions must have had a handoff with a document;
-    and the CLI must have compacted the observed agent.
+    Every job must be done. A job that spans sessions must have had a handoff with a document. The
+    CLI must have compacted the agents of all other jobs, without a handoff.
     """
     for agent in status.agents:
         check_agent(agent, jobs[agent.name])
@@ -65,7 +65,7 @@ def check(status: Status, documents: Sequence[Path], jobs: Jobs) -> None:
 def check_agent(agent: AgentStatus, job: Job) -> None:
     """Raise `Failed` unless this agent's job had the expected result."""
     if agent.state != "done":
-        raise Failed(f"{agent.name} did not finish its job", f"It is {agent.state}.")
+        raise Failed(f"{agent.name} did not finish its job", f"Its state: {agent.state}.")
     if job.spans_sessions and not agent.handoffs:
         raise Failed(f"{agent.name} finished without a handoff", "A handoff was expected.")
     if not job.spans_sessions and (agent.handoffs or not agent.compactions):

@@ -14,9 +14,9 @@ the first session of a job, with `successor:` only to the following ones.
 | `orphan` | leaves a child process in a session of its own |
 | `nodocument` | never writes the requested document |
 | `baddocument` | writes a document without sections |
-| `unread` | does not read the document as a successor |
-| `permission` | asks for permission before its second tool and waits for a key |
-| `trust` | asks for trust at the start and waits for a key |
+| `unread` | does not read the document from which it starts |
+| `permission` | asks for permission before its second tool, and waits for Enter or Esc |
+| `trust` | asks for trust at the start, and waits for Enter or Esc |
 | `limited` | reaches the account's usage limit at its third reply |
 | `overloaded` | gets an API error instead of its third reply |
 | `dropped` | ignores the output of its `SessionStart` hooks |
@@ -80,9 +80,9 @@ class Conduct:
     steps: int = 9
     """Number of replies of a job from outside the demo (`STANDIN_STEPS`)."""
     step_tokens: int = 24_000
-    """Tokens per reply of a job from outside the demo (`STANDIN_STEP_TOKENS`)."""
+    """Tokens per reply, in jobs that define no growth (`STANDIN_STEP_TOKENS`)."""
     opening_tokens: int = 24_000
-    """Tokens of the first reply (`STANDIN_OPENING_TOKENS`)."""
+    """Tokens at the first reply, in jobs that define no growth (`STANDIN_OPENING_TOKENS`)."""
     pause: int | None = None
     """The step after which a job from outside the demo ends its turn (`STANDIN_PAUSE`); None for no
     step."""
@@ -93,7 +93,7 @@ class Conduct:
     """Whether the context of a job from outside the demo grows slowly from 140,000 tokens on. If
     not, the CLI compacts (`STANDIN_SETTLES=0`)."""
     window: int = 200_000
-    """The window that the status line reports (`STANDIN_WINDOW`)."""
+    """The context window, in the status line's report and for compactions (`STANDIN_WINDOW`)."""
     draft: str = ""
     """A shell command that writes the document at `$DRAFT`; empty to let the model write it
     (`STANDIN_DRAFT`)."""
@@ -152,7 +152,7 @@ def read_conduct(environment: Mapping[str, str], flags: Flags) -> Conduct:
 
 
 def faults_for(text: str, flags: Flags) -> frozenset[str]:
-    """Return the faults that apply to this session."""
+    """Return the faults that apply to this session. Raises `ValueError` for an unknown fault."""
     texts = [flags.prompt or "", *(file.text for file in mentioned(flags.prompt or ""))]
     successor = any(DOCUMENT_PATH.search(text) for text in texts)
     here = {"", "successor"} if successor else {""} if flags.resume else {"", "first"}

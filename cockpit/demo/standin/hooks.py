@@ -25,7 +25,7 @@ class Verdict:
     reason: str | None = None
     """Why a hook refused; None if no hook refused."""
     command: str = ""
-    """The hook that refused."""
+    """The command of the hook that refused; empty if no hook refused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +57,10 @@ class Hooks:
 
 
 def answer_of(hook: Mapping[str, Any], given: str) -> Mapping[str, Any]:
-    """Run one hook, directly if the hook has `args`, else in a shell; return its response."""
+    """Run one hook, directly if the hook has `args`, else in a shell; return its response.
+
+    The response is empty if the hook prints no JSON object.
+    """
     command = str(hook["command"])
     arguments = hook.get("args")
     argv = ["/bin/sh", "-c", command] if arguments is None else [command, *map(str, arguments)]

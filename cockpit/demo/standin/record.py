@@ -158,7 +158,10 @@ class Record:
         self._chained("system", subtype="turn_duration", durationMs=milliseconds, isMeta=False)
 
     def conversation(self) -> list[dict[str, Any]]:
-        """Return the messages since the last compaction, for a session that is reopened."""
+        """Return the messages since the last compaction, for a session that is reopened.
+
+        New lines then continue the transcript's chain of messages.
+        """
         messages: list[dict[str, Any]] = []
         for line in self.path.read_text(encoding="utf-8").splitlines():
             entry = json.loads(line)

@@ -73,15 +73,15 @@ class Session:
                 return 0
             if heard and heard[0] == "mode":
                 self._next_mode()
-            if heard and heard[0] == "prompt" and (said := heard[1].strip()):
-                if said == "/exit":
+            if heard and heard[0] == "prompt" and (typed := heard[1].strip()):
+                if typed == "/exit":
                     return 0
-                if said == "/compact":
+                if typed == "/compact":
                     self._compact("manual")
-                elif said == "/clear":
+                elif typed == "/clear":
                     self._change_session("clear", str(uuid.uuid4()))
-                elif said.startswith("/resume "):
-                    self._change_session("resume", said.removeprefix("/resume ").strip())
+                elif typed.startswith("/resume "):
+                    self._change_session("resume", typed.removeprefix("/resume ").strip())
                 else:
                     self._queue.append(heard[1])
 
