@@ -18,9 +18,9 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python3.14; 
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
-# Tests of real programs wait more than they compute: one more worker than there are cores begins with
-# them, and one computes meanwhile (tests/schedule.py). With more of the first, a busy machine makes real
-# programs so late that tests give up on them.
+# Two workers more than there are cores. All but one begin with tests of real programs, which wait more
+# than they compute; the last one begins with other tests (tests/schedule.py). With more workers, a busy
+# machine delays real programs until their tests time out.
 WORKERS ?= $(shell echo $$(($$(getconf _NPROCESSORS_ONLN) + 2)))
 ALL = tests/in_memory.sh $(BIN)/pytest -n $(WORKERS) --dist worksteal
 PYTEST = $(ALL) -m "not long"

@@ -13,7 +13,7 @@
 # response is printed once. An event gets one response; other responses wait for the next event.
 #
 # StatusLine: only the latest report is kept. The output is that of USER_COMMAND, the user's own
-# status line command, which gets the same input.
+# status line command, which gets the same input; without a command, the output is cockpit's name.
 #
 # PreToolUse and PermissionRequest run before the agent writes. STATE/verdicts/AGENT/permit contains
 # the path of one file that the agent was asked to write, and only that file is allowed. The
@@ -21,10 +21,10 @@
 #
 # PreCompact waits for at most eight seconds while STATE/verdicts/AGENT/seal is unchanged and the
 # supervisor with the pid in it is running, because facts of the session are saved meanwhile. It
-# never blocks the compaction: without it, the next request may not fit the window.
+# never blocks the compaction: without a compaction, the next request may not fit the window.
 #
-# The script reads only two parts of a report: whether the report comes from a subagent, and, before
-# a tool, which file the tool writes.
+# The script reads only three things in a report: whether a subagent sent the report, which file a
+# tool is about to write, and whether a permission request has Copilot's format.
 
 [ $# -ge 3 ] || exit 0
 spool=$1/spool/$2
@@ -62,9 +62,9 @@ status_line() {
     exit 0
 }
 
-# Only the text before the event's name is searched, which has the CLI's own fields. The text after
-# it contains the agent's text, which could imitate them. Copilot writes the event's name first, and
-# its own fields up to the tool's name.
+# Only the text before the event's name is searched. It has the CLI's own fields, which the agent's
+# text, after the event's name, could imitate. Copilot writes the event's name first, and its own
+# fields up to the tool's name.
 from_subagent() {
     beginning=$(head -c 32768 "$1" 2>/dev/null) || :
     case $beginning in
@@ -76,9 +76,9 @@ from_subagent() {
 }
 
 # Check whether the report $1 is about writing the one file that is allowed. The CLI writes the
-# tool's name and its input next to each other, before any text of the agent; within a JSON string
-# their quotes would be escaped. Links are refused: a folder that is a link, and a file with more
-# than one hard link.
+# tool's name and input next to each other, before any text of the agent. Quotes in the agent's text
+# are escaped, so the text cannot imitate these fields. Links are refused: a file or a folder that is
+# a link, and a file with more than one hard link.
 permitted() {
     permit=$verdicts/permit
     [ -f "$permit" ] || return 1
