@@ -66,8 +66,8 @@ TOOLS = (
     Tool("handoff_status", "Show whether a handoff is in progress, and what you must do next."),
     Tool(
         "context_status",
-        "Show how full this session's context is, when cockpit acts, and how many replies are "
-        "left.",
+        "Show how full this session's context is, and about how many replies are left until "
+        "cockpit acts or the CLI compacts.",
     ),
     Tool(
         "get_subagent_status",
@@ -289,11 +289,11 @@ class OwnTools:
         caller = await self._client.caller()
         if caller.kind == "agent" and caller.name:
             return caller.name
-        process = "this process" if caller.pid is None else f"process {caller.pid}"
+        process = "This process" if caller.pid is None else f"Process {caller.pid}"
         raise NotNow(
             "These tools are for agents that cockpit started",
-            f"No agent of the supervisor runs {process}.",
-            "Continue without them. The user starts an agent with: cockpit start NAME",
+            f"{process} belongs to no agent of the supervisor.",
+            "Continue without these tools. The user starts an agent with: cockpit start NAME",
         )
 
     async def _row(self) -> AgentStatus:

@@ -120,7 +120,9 @@ def _percent(written: str) -> float:
     except ValueError:
         percent = 0.0
     if not 0 < percent <= 100:
-        raise BadUsage(f"{quoted(written)} is not a percentage between 0 and 100", hint="Try: 10%")
+        raise BadUsage(
+            f"{quoted(written)} is not a percentage above 0 and up to 100", hint="Try: 10%"
+        )
     return percent
 
 

@@ -158,7 +158,10 @@ def _out_of_descriptors(places: Places) -> Finding | None:
         return None
     if held < most:
         return None
-    remedy = "Close some of its clients, or run: ulimit -n 4096; cockpit down; cockpit up"
+    remedy = (
+        f"Close some of its clients, or run: kill {pid}; ulimit -n 4096; cockpit up "
+        "(agents keep running)"
+    )
     return unfit("supervisor", f"Process {pid} has reached its limit of {most} open files", remedy)
 
 

@@ -50,7 +50,7 @@ def read_facts(path: Path) -> dict[str, Any]:
         raise Failed(
             f"Cannot read {safe_line(str(path), 300)}",
             error,
-            "Pass a .jsonl file. `cockpit status --json` lists your agents' transcripts.",
+            "Pass a CLI's transcript. `cockpit status --json` lists your agents' transcripts.",
         )
     facts = collector.facts()
     git, facts = _with_git(reader.cwd, facts, began[0] if began else None)

@@ -73,7 +73,7 @@ def document_of(path: Path, max_tokens: int | None = None) -> str:
         raise Failed(
             f"Cannot read {safe_line(str(path), 300)}",
             error,
-            "Pass a .jsonl file. `cockpit status --json` lists your agents' transcripts.",
+            "Pass a CLI's transcript. `cockpit status --json` lists your agents' transcripts.",
         )
     facts, git = _with_git(reader.cwd, collector.facts(), began[0] if began else None)
     facts, git, cut = within(facts, git, None, max_tokens or HandoffSettings().max_tokens)

@@ -131,7 +131,9 @@ def _tools(report: HostReport) -> Iterator[Finding]:
         yield unfit("tmux", "Not found", install_command(report, "tmux"))
     elif not new_enough(tmux.version):
         text = f"{tmux.version or 'Unknown version'}; cockpit needs 3.3a or later"
-        yield unfit("tmux", text, f"Upgrade it: {install_command(report, 'tmux')}")
+        command = install_command(report, "tmux") if facts.package_manager else ""
+        remedy = f"Upgrade it: {command}" if command else "Install a newer tmux there."
+        yield unfit("tmux", text, remedy)
     else:
         yield fit("tmux", _where(tmux))
     if git is None:

@@ -130,8 +130,8 @@ class MoveCheck:
             raise NotNow(
                 f"{row.name} runs a command, which cannot continue from a document",
                 "Only the job of an agent that reads its handoff document can be moved.",
-                f"Start the command there: cockpit start {row.name} --host {self.target.name} "
-                "-- COMMAND",
+                f"Start the command on {self.target.shown}: "
+                f"cockpit start {row.name} --host {self.target.name} -- COMMAND",
             )
         if row.session_id is None or row.state not in ALIVE:
             note = f"{row.note}. " if row.note else ""
