@@ -1,4 +1,4 @@
-"""`cockpit adopt`: take over or watch a session that cockpit did not start."""
+"""`cockpit adopt`: take over, watch or document a session that cockpit did not start."""
 
 from __future__ import annotations
 

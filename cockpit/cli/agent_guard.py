@@ -1,10 +1,10 @@
 """Refuse, inside an agent, the commands that the supervisor cannot check.
 
 The supervisor checks the callers of its API itself (`supervisor/api/callers.py`). This module
-covers actions that do not need the local supervisor: trusting or writing a file, starting or
-ending a supervisor, and requests to another machine. A process is inside an agent if cockpit's
-variables are in its environment or in that of a process above it, or if it was started in
-cockpit's tmux server outside the home window.
+covers actions that do not need the local supervisor, such as trusting or writing a file, starting
+or ending a supervisor, running a hook, and requests to another machine. A process is inside an
+agent if cockpit's variables are in its environment or in that of a process above it, or if it was
+started in cockpit's tmux server outside the home window.
 """
 
 from __future__ import annotations

@@ -337,7 +337,7 @@ def _handoff(row: AgentStatus) -> dict[str, Any]:
 
 
 def _documents(chain: HistoryChain | None) -> list[tuple[HistorySession, HistoryHandoff]]:
-    """Return each handoff of a job that has a document, with its session, oldest first."""
+    """Return the job's handoffs that have a document, each with its session, oldest first."""
     sessions = chain.sessions if chain else []
     return [
         (session, handoff)

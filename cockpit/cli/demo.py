@@ -23,9 +23,9 @@ def demo(
 ) -> int:
     """Run the demo; return the exit code.
 
-    With `headless`, raises `CockpitError` if a job is not finished. Prints events and the summary
-    on stdout. At the end, also after an error or a signal, ends the demo's processes, and removes
-    its files unless `keep`.
+    Prints the summary on stdout. With `headless`, also prints events, and raises `CockpitError` if
+    a job is not finished. At the end, also after an error or a signal, ends the demo's processes,
+    and removes its files unless `keep`.
     """
     from cockpit.core.errors import BadUsage
     from cockpit.demo.flight import fly_headless, fly_on_screen

@@ -1,4 +1,4 @@
-"""`cockpit demo --pictures`: save every screen of a real demo run as SVG.
+"""`cockpit demo --pictures`: save the main screens of a real demo run as SVG.
 
 All files are written after the last picture is taken, so a failed run does not change old pictures.
 """
@@ -31,9 +31,10 @@ Pictures = Mapping[str, str]
 
 
 def save_pictures(folder: Path, *, keep: bool, say: Say, standin: bool = False) -> int:
-    """Run the demo and save a picture of every screen in `folder`; return 0.
+    """Run the demo, and save the pictures of `demo_shots.py` in `folder`; return 0.
 
-    Raises `BadUsage` before the run if the folder is not writable.
+    Raises `BadUsage` before the run if the folder is not writable, and `Failed` if the run or the
+    saving fails.
     """
     camera = Camera(len(EMPTY) + len(WITH_AGENTS), say)
 

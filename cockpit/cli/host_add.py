@@ -29,7 +29,7 @@ NO_SUPERVISOR = 4
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """The command's options."""
+    """The options of `cockpit hosts add` or `cockpit hosts install`."""
 
     install: bool = False
     service: bool = False
@@ -206,7 +206,11 @@ def _host(name: str, connect: Sequence[str]) -> Host:
 
 
 def _start(report: HostReport, wishes: Wishes) -> None:
-    """Install the service on the host if the user asked for it, and make sure a supervisor runs."""
+    """Install the service on the host if the user asked for it, and make sure a supervisor runs.
+
+    Raises `NoSupervisor` if the supervisor does not start, else `Failed` if the service was not
+    installed.
+    """
     name = report.name
     refused: list[str] = []
     if wishes.service:

@@ -40,7 +40,8 @@ def report_on(
 def reports(hosts: Sequence[Host], seconds: float) -> Iterator[HostReport]:
     """Ask all hosts at the same time, and yield a report for each.
 
-    Yields answers of the first seconds in the order of `hosts`, and later answers as they arrive.
+    Yields the answers of the first `FIRST_SECONDS` in the order of `hosts`, and later answers as
+    they arrive.
     """
     answers = SideBySide([partial(report_on, host.name, host.connect, seconds) for host in hosts])
     end = time.monotonic() + FIRST_SECONDS

@@ -1,7 +1,7 @@
 """End a move: end the old session once the new one has replied, or remove what arrived.
 
 Never ends both sessions, and never lets both continue. If the answer of a machine was lost, ends
-neither session, and prints the commands for both choices.
+neither session, and prints the commands that continue the move or keep the old session.
 """
 
 from __future__ import annotations
@@ -86,8 +86,8 @@ class MoveEnd:
         """End the new session, and remove what arrived on the target.
 
         With `refuse`, also refuses the handoff, so that the old session continues. Raises
-        `Stranded` if the target does not answer. The old session then waits, because the target may
-        be running the new session.
+        `Stranded` if the target does not answer, or cannot remove what arrived. The old session
+        then waits, because the target may be running the new session.
         """
         say(f"Undoing the move: {safe_line(why, 300)}")
         try:
@@ -130,7 +130,7 @@ class MoveEnd:
             say(f"The worktree on {self.target.shown} was kept: {left} ({reason})")
 
     def how_to_go_on(self) -> str:
-        """Return the commands for both choices after a move that stopped halfway."""
+        """Return the commands to continue a move that stopped halfway, or keep the old session."""
         again = f"cockpit move {self.full_name} --to {self.target.name}"
         return (
             f"To continue: {again}\nTo keep the job on {self.source.shown} instead: "

@@ -233,7 +233,10 @@ class Job:
         say(done.message)
 
     async def _confirmed(self, folder: str) -> None:
-        """Wait for the first reply of the new session. Raises `Failed` if there is none in time."""
+        """Wait for the first reply of the new session.
+
+        Raises `Failed` if the session ends first, or does not reply in time.
+        """
         name, need = self.wanted.new_name, ""
         end = asyncio.get_running_loop().time() + self.wanted.seconds
         while True:

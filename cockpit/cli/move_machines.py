@@ -79,7 +79,7 @@ class Machine:
         return "this machine" if self.host is None else self.name
 
     def by_hand(self, *words: str) -> str:
-        """Return a command of cockpit for this machine, for the user to type here."""
+        """Return a cockpit command with the `--host` of this object, for the user to type here."""
         return " ".join(("cockpit", *words, *(() if self.host is None else ("--host", self.name))))
 
     def step(
@@ -258,7 +258,10 @@ class Machine:
 
 
 def machine(name: str | None, config: Path | None) -> Machine:
-    """Return this machine for None and `local`, else the configured host. Raises `BadUsage`."""
+    """Return this machine for None and `local`, else the configured host.
+
+    Raises `BadUsage` for an unknown host, and `BadConfig`.
+    """
     if name in (None, LOCAL):
         return Machine(LOCAL, None)
     from cockpit.cli.hosts import host_named

@@ -194,7 +194,7 @@ def running_supervisor(places: Places) -> dict[str, Any] | None:
 
 
 def _answering_pid(places: Places) -> int | None:
-    """Return the pid of the supervisor that answers; None while it starts or is unreachable."""
+    """Return the pid of the supervisor that answers; None if none is running or reachable."""
     try:
         return supervisor_pid(places)
     except Unreachable:

@@ -106,7 +106,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Request:
-    """One call of `/v1/messages`."""
+    """One call of `/v1/messages`, or a call of another API that was converted to this form."""
 
     body: Mapping[str, Any]
     headers: Mapping[str, str] = field(default_factory=dict)

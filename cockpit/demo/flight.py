@@ -239,7 +239,10 @@ def land(running: Flight, *, keep: bool) -> None:
 
 @contextmanager
 def simulated_model() -> Iterator[str]:
-    """Run the simulated model as a process that ends with this process; yield its URL."""
+    """Run the simulated model as a process that ends with this process; yield its URL.
+
+    Raises `Failed` if the model does not start.
+    """
     process = subprocess.Popen(
         [sys.executable, "-P", "-m", "cockpit.demo.simulation"],
         stdin=subprocess.PIPE,

@@ -35,7 +35,7 @@ machine: a CLI that pauses longer would send its next request to a closing conne
 
 
 class ModelServer:
-    """Serves `answer` on a free port of 127.0.0.1, in its own thread.
+    """Serves `answer` on 127.0.0.1, in its own thread; `port` 0 means any free port.
 
     Usable as a context manager. `answer` runs on the server's thread and must not block; use
     `Reply.delay` for a slow reply. Its exceptions reach the client as status 500.

@@ -1,4 +1,4 @@
-"""More jobs, for pictures of every screen. Data only; the rules of `jobs.py` apply.
+"""More jobs, for pictures of the screens. Data only; the rules of `jobs.py` apply.
 
 The agents of these jobs stop in different states: during a command, at a question, at a permission
 dialog, or idle.

@@ -1,4 +1,4 @@
-"""A demo run for pictures of the screens: each agent stops in a different state.
+"""A demo run for pictures of the screens: the agents stop in different states.
 
 This module defines where each agent stops; the caller takes the pictures.
 """

@@ -1,8 +1,8 @@
 """The simulated model's requests and replies in the format of the Responses API, for Codex.
 
-A request is converted to a Messages API request, so that the same script answers both. Codex has
-only one tool, which runs commands, so the script's tool calls become commands. Each tool call is
-stored by its id, to convert the command back.
+A request is converted to a Messages API request, so that the same script answers both. Codex has no
+tools for files, so calls of the script's file tools become shell commands. Each tool call is stored
+by its id, to convert the command back.
 """
 
 from __future__ import annotations

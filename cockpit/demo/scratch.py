@@ -85,7 +85,7 @@ class Scratch:
         }
 
     def documents(self) -> list[Path]:
-        """Return all handoff documents of this run, oldest first."""
+        """Return all handoff documents of this run, sorted by agent, then oldest first."""
         return sorted(self.repository.glob(".worktrees/*/.cockpit/handoffs/handoff-*.md"))
 
     def remove(self) -> None:
