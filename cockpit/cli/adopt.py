@@ -109,8 +109,8 @@ def adopt(
         ensure_supervisor(common_options().config)
     sessions = other_sessions(supervisor_address())
     if sessions is None:
-        # The supervisor refuses this request and gives the reason: an agent asked, or the setting
-        # is off. No process has pid 0, so a session that was not shown cannot be adopted.
+        # The supervisor refuses this request and gives the reason: an agent asked, or `[elsewhere]
+        # show` is off. No process has pid 0, so a session that was not shown cannot be adopted.
         if not hows:
             ask(Adopt(session=session, pid=0, name=wanted))
         for how in hows:

@@ -66,6 +66,6 @@ def _line(row: dict[str, Any]) -> str:
     name, state, session = (safe_line(str(row[key]), 40) for key in ("name", "state", "session_id"))
     if row.get("pid"):
         return f"{name}: {state}"
-    # Only the end of the process is reported here; the screen shows an agent's other needs.
+    # Report only that the process has ended; the screen shows an agent's other needs.
     state = "ended" if state in ("needs_you", "exited") else state
     return f"{name}: {state}; reopen its session: cockpit start {name} --resume {session}"

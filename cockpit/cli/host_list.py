@@ -136,7 +136,7 @@ def host_lines(report: HostReport, width: int, now: datetime, twin: str | None =
         problem = same, f"This is {same}. To remove this name: cockpit hosts remove {report.name}"
     if problem is None:
         return [text]
-    # Any other state already says the reason.
+    # For every other state, the word for the state is reason enough.
     why = [f"{'':<{width}}  {safe_line(problem[0], 300)}"] if host_state == "failing" else []
     return [text, *why, f"{'':<{width}}  -> {problem[1]}"]
 

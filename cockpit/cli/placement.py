@@ -151,7 +151,7 @@ def _ask_here(request: Mapping[str, Any]) -> Asked:
     asked = read_answer(LOCAL, answer)
     if answer["supervisor"]:
         return asked
-    # Only with `--dry-run`: otherwise the supervisor was started before.
+    # No supervisor is running: only with `--dry-run`, because otherwise the command starts one.
     note = "no supervisor is running: agents and the CLI were not checked"
     return read_answer(LOCAL, answer | {"supervisor": True}, note=note)
 

@@ -66,7 +66,7 @@ def show_remote(host: RemoteHost, config: Path | None) -> int:
     places = our_places()
     kept = KeptHost(host)
     client = HttpClient(kept, host.name, beat=BEAT)
-    # No files: the screen's settings are saved locally, but remote agents are configured remotely.
+    # No `files`, so the screen cannot change the configuration: that of the agents is on the host.
     try:
         return _run_screen(
             client, show_remote_pane, places, _settings(places, config), remote=host.name

@@ -33,7 +33,7 @@ ROUNDING = Job(
         "tally/report.py, describe it in the README, and commit as you go. "
         "Say HANDOFF: COMPLETE when everything is in."
     ),
-    milestones=("Rounding with tests", "The report rounds", "The README says so"),
+    milestones=("Rounding with tests", "The report rounds", "Rounding in the README"),
     steps=(
         look("I start by reading the code that adds up the minutes."),
         Step(
@@ -122,7 +122,7 @@ ROUNDING = Job(
                 commit("Describe rounding"),
             ),
             commit="Describe rounding",
-            finishes="The README says so",
+            finishes="Rounding in the README",
         ),
         ending("The report rounds every entry up to a step; three commits, all tests pass."),
     ),
@@ -143,7 +143,7 @@ DURATIONS = Job(
         "and let me have a look before you change `parse`: every sheet goes through it. "
         "Say HANDOFF: COMPLETE when everything is in."
     ),
-    milestones=("Durations with tests", "Sheets may use them"),
+    milestones=("Durations with tests", "Durations in sheets"),
     steps=(
         look("First I look at how a line is read today."),
         Step(
@@ -222,7 +222,7 @@ DURATIONS = Job(
             "All tests pass. I commit the second half.",
             (commit("Let sheets use durations"),),
             commit="Let sheets use durations",
-            finishes="Sheets may use them",
+            finishes="Durations in sheets",
         ),
         ending("A sheet can now contain 1h35m; old sheets still work."),
     ),
@@ -260,7 +260,7 @@ WEEKS = Job(
         "test it, describe it in the README, and commit as you go. "
         "Say HANDOFF: COMPLETE when everything is in."
     ),
-    milestones=("Weeks with tests", "The command prints them"),
+    milestones=("Weeks with tests", "Weeks in the command"),
     steps=(
         look("Let me see how an entry stores its day."),
         Step(
@@ -344,7 +344,7 @@ WEEKS = Job(
             "The output is right. I commit the command.",
             (commit("Print weeks under the totals"),),
             commit="Print weeks under the totals",
-            finishes="The command prints them",
+            finishes="Weeks in the command",
         ),
         Step(
             "Ask where to describe the weeks",

@@ -202,8 +202,8 @@ INVOICES = Job(
             ),
         ),
         Step(
-            "Name the letter in the README",
-            "The README should say how to print one.",
+            "Describe the letter in the README",
+            "The README should say how to print an invoice.",
             (
                 edit(
                     "README.md",
@@ -274,8 +274,8 @@ HOLIDAYS = Job(
     agent="holidays",
     mode="prompt",
     title="Mark entries on public holidays.",
-    request="They are billed at a higher rate. Ask me whatever the sheet does not say.",
-    milestones=("Holidays are known", "The report marks them"),
+    request="Work on holidays is billed at a higher rate. Ask me whatever the sheet does not say.",
+    milestones=("Holidays are known", "Holidays in the report"),
     steps=(
         look("Let me see which data the sheet has for a day."),
         Step(
@@ -320,7 +320,7 @@ SORTING = Job(
     request="Change only the printing, not `totals`.",
     milestones=("The largest comes first",),
     steps=(
-        look("The last loop of the command prints them."),
+        look("The last loop of the command prints the totals."),
         Step(
             "Sort by minutes",
             "By minutes, then by name.",

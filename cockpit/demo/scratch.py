@@ -115,7 +115,7 @@ def make_scratch(
             hint = f"On Debian: apt-get install {program}"
             raise ProgramMissing(f"The demo needs {program}", f"{program} is not installed.", hint)
     programs = find_programs(set((clis or {}).values()), os.environ)
-    # Resolved, because the CLI and git use real paths.
+    # The path has no links, because the CLI and git use real paths.
     folder = _temporary_folder()
     try:
         return furnished(folder, jobs, model_url, programs, standin=standin, clis=clis or {})
@@ -206,8 +206,8 @@ def agent_environment(key: str, model_url: str) -> dict[str, str]:
         "ANTHROPIC_BASE_URL": model_url,
         "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
         "DISABLE_AUTOUPDATER": "1",
-        # Without these, the task tools are hidden behind a search, and the CLI compacts only when
-        # the API refuses a request.
+        # Without the next two, the task tools are hidden behind a search, and the CLI compacts only
+        # when the API refuses a request.
         "ENABLE_TOOL_SEARCH": "false",
         "CLAUDE_CODE_AUTO_COMPACT_WINDOW": str(WINDOW),
         # For the stand-in: the pace of a model, so that the screen shows the agent working.

@@ -71,7 +71,7 @@ def main(arguments: Sequence[str]) -> int:
         print(f"Error: Session ID {flags.session_id} {taken}.", file=sys.stderr)
         return 1
     if "orphan" in conduct.faults:
-        # Like a child of the CLI, the process inherits the open files, especially the lease.
+        # Like a child of the CLI, the process inherits the open files, such as the locked lease.
         subprocess.Popen(["sleep", "600"], start_new_session=True, close_fds=False)
     listen_for_signals(conduct)
     return fly(flags, conduct, record, config)
