@@ -69,10 +69,10 @@ def connection_problem(report: HostReport) -> Finding:
     by_hand = typed(connect, "true")
     if answer.timed_out:
         text = f"No answer within {report.seconds:g} s"
-        return unfit("reachable", f"{text}. {errors}".rstrip(". "), f"Try it: {by_hand}")
+        return unfit("reachable", f"{text}. {errors}".rstrip(". "), f"Try to connect: {by_hand}")
     if answer.cut_off:
         text = "The host sent more than 2 MB before an answer; cockpit closed the connection"
-        return unfit("reachable", text, f"See its output: {by_hand}")
+        return unfit("reachable", text, f"See the output: {by_hand}")
     if is_ssh(connect) and (problem := _ssh_problem(connect, errors)):
         return problem
     if answer.code == 0 and is_container(connect) and not forwards_input(connect):
@@ -87,7 +87,7 @@ def connection_problem(report: HostReport) -> Finding:
     return unfit(
         "reachable",
         text or f"{safe_line(connect[0])} {ended} without an answer",
-        f"Try it: {by_hand}",
+        f"Try to connect: {by_hand}",
     )
 
 
@@ -120,7 +120,7 @@ def _connected(report: HostReport) -> Iterator[Finding]:
             text = f"Not all checks ended within {report.seconds:g} s"
         else:
             text = "The connection closed before all checks had ended"
-        yield unfit("checks", text, f"Try it: {by_hand}")
+        yield unfit("checks", text, f"Check the host: {by_hand}")
 
 
 def _tools(report: HostReport) -> Iterator[Finding]:
@@ -167,7 +167,7 @@ def _cockpit(report: HostReport) -> Iterator[Finding]:
         return
     if not program.version:
         by_hand = typed(report.connect, program.path, "--version")
-        yield unfit("cockpit", f"{program.path} prints no version", f"Try it: {by_hand}")
+        yield unfit("cockpit", f"{program.path} prints no version", f"See the output: {by_hand}")
     elif program.version == __version__:
         yield fit("cockpit", _where(program))
     elif numbers(program.version) > numbers(__version__):
@@ -238,7 +238,7 @@ def _supervisor(report: HostReport, facts: HostFacts) -> Iterator[Finding]:
     elif facts.supervisor is None:
         text = f"`cockpit status` there exited with code {facts.status_code}"
         yield unfit(
-            "supervisor", text, f"To check it: {typed(report.connect, 'cockpit', 'doctor')}"
+            "supervisor", text, f"To check the host: {typed(report.connect, 'cockpit', 'doctor')}"
         )
     elif facts.supervisor.version not in ("", cockpit.version):
         text = f"Runs version {facts.supervisor.version}; installed is {cockpit.version}"

@@ -136,7 +136,7 @@ def test_a_hostile_host_decides_no_word_of_a_command_to_type() -> None:
     assert all(";reboot" not in one.remedy for one in report(told).findings())
     told = without(cockpit_path="/tmp/$(reboot)/cockpit", cockpit_version="")
     (found,) = [one for one in report(told).findings() if one.topic == "cockpit"]
-    assert found.remedy == "Try it: ssh gpu1 '/tmp/$(reboot)/cockpit' --version"
+    assert found.remedy == "See the output: ssh gpu1 '/tmp/$(reboot)/cockpit' --version"
 
 
 @pytest.mark.parametrize(
@@ -162,4 +162,4 @@ def test_a_host_whose_supervisor_fails_is_listed_with_the_reason() -> None:
     row, why, step = host_lines(report(told), 4, datetime(2026, 11, 27, 12, tzinfo=UTC))
     assert row.startswith("gpu1  failing ")
     assert why == "      `cockpit status` there exited with code 1"
-    assert step == "      -> To check it: ssh gpu1 cockpit doctor"
+    assert step == "      -> To check the host: ssh gpu1 cockpit doctor"

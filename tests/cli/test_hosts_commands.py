@@ -355,7 +355,7 @@ def test_a_check_of_a_host_that_is_not_reachable_fails_with_the_next_step(
     assert run(["hosts", "check"]) == 1
     said = capsys.readouterr().out
     assert "Connection refused" in said
-    assert "-> Try it: sh -c" in said
+    assert "-> Try to connect: sh -c" in said
     assert "Cannot run 'no-such-program-here' on this machine" in said
     assert run(["hosts", "check", "nowhere"]) == 2
     assert "Known: local, gone, missing." in capsys.readouterr().err
