@@ -77,12 +77,12 @@ TOOLS = (
     ),
     Tool(
         "read_handoff",
-        "Read the document that this session started from, or another document of this agent.",
+        "Read the document that this session started from, or another handoff document.",
         (Argument("id", "The id or path of a handoff document; see search_history."),),
     ),
     Tool(
         "search_history",
-        "Find this agent's handoff documents in this repository that contain all of these words.",
+        "Find handoff documents in this repository that contain all of these words.",
         (Argument("words", "Words, in any order.", required=True, longest=LONGEST_SEARCH),),
     ),
 )
@@ -231,7 +231,7 @@ class OwnTools:
         try:
             return _cut(await self._client.document(named))
         except NoSuchAgent as error:
-            hint = "Find this agent's handoff documents: search_history"
+            hint = "Find handoff documents: search_history"
             raise NoSuchAgent(error.title, error.detail, hint) from error
 
     async def _newest(self, row: AgentStatus) -> str:
