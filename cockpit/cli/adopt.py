@@ -97,12 +97,12 @@ def adopt(
             "--watch cannot be used with --unwatch", "", "Usage: cockpit adopt SESSION --watch"
         )
     asked = {"watch": watch, "unwatch": unwatch, "document": document}
-    hows = [how for how, is_asked in asked.items() if is_asked]
-    if hows and (name is not None or yes):
+    actions = [action for action, is_asked in asked.items() if is_asked]
+    if actions and (name is not None or yes):
         raise BadUsage(
-            f"--{hows[0]} cannot be used with {'--name' if name is not None else '--yes'}",
+            f"--{actions[0]} cannot be used with {'--name' if name is not None else '--yes'}",
             "cockpit asks and names an agent only when it adopts a session.",
-            f"Usage: cockpit adopt SESSION --{hows[0]}",
+            f"Usage: cockpit adopt SESSION --{actions[0]}",
         )
     wanted = agent_name(name) if name is not None else None
     if remote_host() is None:
@@ -111,23 +111,23 @@ def adopt(
     if sessions is None:
         # The supervisor refuses this request and gives the reason: an agent asked, or `[elsewhere]
         # show` is off. No process has pid 0, so a session that was not shown cannot be adopted.
-        if not hows:
+        if not actions:
             ask(Adopt(session=session, pid=0, name=wanted))
-        for how in hows:
-            _ask_only(how, session, 0)
+        for action in actions:
+            _ask_only(action, session, 0)
         return 0
-    found = _chosen(sessions, session)
-    for how in hows:
-        _ask_only(how, found["session_id"], found["pid"])
-    if hows:
+    chosen = _chosen(sessions, session)
+    for action in actions:
+        _ask_only(action, chosen["session_id"], chosen["pid"])
+    if actions:
         return 0
     if not yes:
-        _ask(found, wanted)
-    ask(Adopt(session=found["session_id"], pid=found["pid"], name=wanted))
+        _ask(chosen, wanted)
+    ask(Adopt(session=chosen["session_id"], pid=chosen["pid"], name=wanted))
     return 0
 
 
-def _ask_only(how: str, session: str, pid: int) -> None:
+def _ask_only(action: str, session: str, pid: int) -> None:
     """Send a request that leaves the session in its terminal.
 
     Prints the document's path for `--document`.
@@ -135,10 +135,10 @@ def _ask_only(how: str, session: str, pid: int) -> None:
     from cockpit.cli.requests import ask
     from cockpit.wire.verbs import DocumentSession, WatchSession
 
-    if how == "document":
+    if action == "document":
         print(ask(DocumentSession(session=session, pid=pid)).document)
     else:
-        ask(WatchSession(session=session, pid=pid, stop=how == "unwatch"))
+        ask(WatchSession(session=session, pid=pid, stop=action == "unwatch"))
 
 
 def _chosen(sessions: list[dict[str, Any]], typed: str) -> dict[str, Any]:
@@ -163,7 +163,7 @@ def _chosen(sessions: list[dict[str, Any]], typed: str) -> dict[str, Any]:
     )
 
 
-def _ask(found: dict[str, Any], name: str | None) -> None:
+def _ask(chosen: dict[str, Any], name: str | None) -> None:
     """Print what adopting does, and ask. Raises `NotNow` unless the user agrees."""
     from cockpit.cli.elsewhere import state
     from cockpit.cli.output import say
@@ -172,13 +172,13 @@ def _ask(found: dict[str, Any], name: str | None) -> None:
     if not sys.stdin.isatty():
         raise NotNow("Cannot ask without a terminal", "Nothing was changed.", "Add --yes.")
     say(
-        f"Session {short_session_id(found['session_id'])} ({state(found)}) in "
-        f"{safe_line(found['directory'], 400)}:"
+        f"Session {short_session_id(chosen['session_id'])} ({state(chosen)}) in "
+        f"{safe_line(chosen['directory'], 400)}:"
     )
-    say(f"  1. Process {found['pid']} gets SIGTERM, and saves the session.")
-    if found["status"] == "unknown":
+    say(f"  1. Process {chosen['pid']} gets SIGTERM, and saves the session.")
+    if chosen["status"] == "unknown":
         say("     If a turn is running, it will be interrupted.")
-    elif found["status"] != "idle":
+    elif chosen["status"] != "idle":
         say("     The session is busy: its current turn will be interrupted.")
     say(
         f"  2. The session is reopened as {f'agent {name}' if name else 'a new agent'} "

@@ -99,10 +99,10 @@ def _version(name: str, version: str, where: str) -> Finding:
     """
     from cockpit.adapters.agents.tested_versions import TESTED, is_older
 
-    found = f"{version} ({where})"
+    installed = f"{version} ({where})"
     if not is_older(name, version):
-        return fit(name, found)
-    text = f"{found} is older than {TESTED[name]}, with which cockpit is tested"
+        return fit(name, installed)
+    text = f"{installed} is older than {TESTED[name]}, with which cockpit is tested"
     return note(name, text, f"Update {name} if its agents show no context or do not hand off.")
 
 

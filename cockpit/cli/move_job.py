@@ -208,13 +208,13 @@ class Job:
         """
         documents = [(handoff, text)]
         chain = await self._chain(handoff)
-        earlier = [one for session in chain.sessions for one in session.handoffs] if chain else []
-        for one in reversed(earlier):
-            if one.document and one.id != handoff and len(documents) < MOST_DOCUMENTS:
+        earlier = [item for session in chain.sessions for item in session.handoffs] if chain else []
+        for item in reversed(earlier):
+            if item.document and item.id != handoff and len(documents) < MOST_DOCUMENTS:
                 try:
-                    documents.append((one.id, await self.source.client.document(one.id)))
+                    documents.append((item.id, await self.source.client.document(item.id)))
                 except CockpitError:
-                    say(f"Cannot read an earlier document, so it is not moved: {one.id[:8]}")
+                    say(f"Cannot read an earlier document, so it is not moved: {item.id[:8]}")
         return documents
 
     async def _start(self, checked: Checked, arrived: Arrived, handoff: str) -> None:
