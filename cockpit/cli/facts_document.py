@@ -93,10 +93,13 @@ def document_of(path: Path, max_tokens: int | None = None) -> str:
 def _with_git(directory: str | None, facts: Facts, since: datetime | None) -> tuple[Facts, GitView]:
     """Return the facts with the session's commits from git, and git's state in the directory.
 
-    If the directory is missing or git fails, returns the unchanged facts and an empty state.
+    If the directory is missing or git fails, returns the unchanged facts and a state that says why.
     """
-    if directory is None or not Path(directory).is_dir():
-        return facts, GitView(status_known=False)
+    if directory is None:
+        return facts, GitView(status_known=False, problem="the transcript names no directory")
+    if not Path(directory).is_dir():
+        problem = f"{safe_line(directory, 300)} is not a directory on this machine"
+        return facts, GitView(status_known=False, problem=problem)
     from cockpit.adapters.git.session_commits import with_commits
     from cockpit.adapters.git.worktrees import Git
     from cockpit.supervisor.handoff.document_sources import view_of_git
@@ -111,8 +114,9 @@ def _with_git(directory: str | None, facts: Facts, since: datetime | None) -> tu
 
     try:
         return asyncio.run(ask(Path(directory)))
-    except CockpitError:
-        return facts, GitView(status_known=False)
+    except CockpitError as error:
+        problem = ": ".join(filter(None, (error.title, error.detail)))
+        return facts, GitView(status_known=False, problem=problem)
 
 
 def _front(reader: Reader, path: Path, git: GitView) -> FrontMatter:

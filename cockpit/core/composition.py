@@ -352,22 +352,9 @@ def _instructions(git: GitView, own: str, other_cli: str) -> str:
 
 
 def _first_actions(git: GitView) -> tuple[str, ...]:
-    branch = f" ({code(git.branch, 250)})" if git.branch else ""
-    place = (
-        (
-            "Check the document against `git log -20 --oneline`, `git status` and `git diff`. "
-            "Where they differ, git is right.",
-            f"Stay in this directory and on this branch{branch}; do not create another one.",
-        )
-        if git.is_repository
-        else (
-            "Check the document against the files: there is no git repository here.",
-            "Stay in this directory.",
-        )
-    )
     return (
         READ_ALL,
-        *place,
+        *_place(git),
         "cockpit verified the section Verified Facts. Everything else except the Goal comes from "
         "the previous session and can be wrong.",
         "Read Background Work before you start a subagent or a background task again.",
@@ -375,6 +362,23 @@ def _first_actions(git: GitView) -> tuple[str, ...]:
         HOW_TO_REVOKE,
         "Continue with the first of the Next Steps.",
     )
+
+
+def _place(git: GitView) -> tuple[str, str]:
+    """Return how to check the document, and where to work."""
+    if not git.may_be_repository:
+        return (
+            "Check the document against the files: there is no git repository here.",
+            "Stay in this directory.",
+        )
+    check = (
+        "Check the document against `git log -20 --oneline`, `git status` and `git diff`. "
+        "Where they differ, git is right."
+    )
+    if not git.is_repository:
+        check += " cockpit could not ask git; without a repository, check against the files."
+    branch = f" ({code(git.branch, 250)})" if git.branch else ""
+    return check, f"Stay in this directory and on this branch{branch}; do not create another one."
 
 
 def _size(text: str) -> int:

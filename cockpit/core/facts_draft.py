@@ -11,7 +11,7 @@ from cockpit.core.collectors.files import is_scratch
 from cockpit.core.document import NOTHING, PROGRESS, TITLE
 from cockpit.core.facts import Facts
 from cockpit.core.markdown import code, fenced, one_line, plain, shortened
-from cockpit.core.verified_facts import NO_TEXT, GitView, todos
+from cockpit.core.verified_facts import NO_TEXT, GitView, todos, unknown_state
 
 LOOK_AROUND = "git status && git log -5 --oneline"
 LOOK_AROUND_WITHOUT_GIT = "ls -la"
@@ -104,8 +104,10 @@ def _state(facts: Facts, git: GitView) -> str:
 
 
 def _where(git: GitView) -> str:
-    if not git.is_repository:
+    if not git.may_be_repository:
         return "The directory is not a git repository."
+    if not git.is_repository:
+        return unknown_state(git)
     branch = f"On branch {code(git.branch)}" if git.branch else "On a detached HEAD"
     dirty = f"uncommitted changes: {len(git.status) or 'none'}"
     if not git.status_known:

@@ -62,6 +62,9 @@ class GitView:
     status: tuple[str, ...] = ()
     """Lines of `git status --porcelain`."""
     status_known: bool = True
+    """False if git failed. Without a repository too, it is unknown whether there is one."""
+    problem: str = ""
+    """Why git failed; empty if git did not fail, or if the reason is unknown."""
     busy: str | None = None
     """The git operation in progress; None if there is none."""
     commits: tuple[CommitMade, ...] = ()
@@ -86,6 +89,11 @@ class GitView:
     looked_for: Mapping[str, Trace] = field(default_factory=dict)
     """The result of the check for each path in the document, by the path as written. A file that
     could not be checked is left out."""
+
+    @property
+    def may_be_repository(self) -> bool:
+        """Whether the directory is in a repository, or git could not answer that."""
+        return self.is_repository or not self.status_known
 
     def has_commit(self, commit: str) -> bool | None:
         """Return whether the repository has a commit; None if git was not asked."""
@@ -293,8 +301,10 @@ def _mark(known: bool) -> str:
 
 
 def _repository(git: GitView) -> str:
-    if not git.is_repository:
+    if not git.may_be_repository:
         return "The directory is not a git repository: nothing below could be checked with git."
+    if not git.is_repository:
+        return f"{unknown_state(git)} Nothing below could be checked with git."
     lines = [
         f"branch: {code(git.branch)}" if git.branch else "branch: none (detached HEAD)",
         f"head: {code(git.head)}" if git.head else "head: no commit yet",
@@ -306,6 +316,12 @@ def _repository(git: GitView) -> str:
     return _listed(lines)
 
 
+def unknown_state(git: GitView) -> str:
+    """Return the sentence for a directory about which git could not be asked."""
+    why = f": {one_line(git.problem, 400).rstrip('.')}" if git.problem else ""
+    return f"The state of git is unknown{why}."
+
+
 def _distance(git: GitView) -> str:
     if git.ahead is None or git.behind is None:
         return ""
@@ -315,7 +331,7 @@ def _distance(git: GitView) -> str:
 def uncommitted(git: GitView) -> str:
     """Return the fenced lines of `git status --porcelain`, or a sentence if there are none."""
     if not git.is_repository:
-        return NOT_KNOWN
+        return NOT_KNOWN if git.status_known else unknown_state(git)
     if not git.status_known:
         return (
             "Unknown: `git status` failed, or would run a program that the repository configures."

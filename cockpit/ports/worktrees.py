@@ -33,6 +33,8 @@ class GitFacts:
     status_known: bool = True
     """False if git failed, or if cockpit did not run `git status` because git would have run a
     program that the repository configures."""
+    problem: str = ""
+    """Why git failed, if it could not be asked about the directory; then all else is unknown."""
     busy: str | None = None
     """A git operation in progress (`rebase`, `merge`, `index.lock 3 s old`), if any."""
     commits: tuple[Commit, ...] = ()

@@ -262,6 +262,13 @@ async def test_a_status_that_would_run_a_filter_is_unknown(
     assert not (own_home / "sprung").exists()
 
 
+async def test_a_directory_that_is_missing_says_why_git_failed(repository: Path) -> None:
+    seen = await facts(repository / "removed")
+    assert not seen.status_known
+    assert seen.problem == f"Cannot run git: {repository / 'removed'}: No such file or directory"
+    assert (await facts(repository)).problem == ""
+
+
 async def test_the_pilots_own_filters_leave_the_status_known(repository: Path) -> None:
     run(repository, "config", "--global", "filter.lfs.clean", "cat")
     assert (await facts(repository)).status_known

@@ -265,7 +265,11 @@ def test_the_document_of_a_directory_that_no_longer_exists(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     assert print_document(moved(tmp_path, tmp_path / "removed")) == 0
-    assert validate(capsys.readouterr().out, complete=True) == []
+    printed = capsys.readouterr().out
+    assert validate(printed, complete=True) == []
+    gone = f"The state of git is unknown: {tmp_path / 'removed'} is not a directory on this machine"
+    assert printed.count(gone) == 3
+    assert "not a git repository" not in printed
     with pytest.raises(Failed, match="Cannot read"):
         print_document(tmp_path / "no.jsonl")
 

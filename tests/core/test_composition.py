@@ -374,6 +374,13 @@ def test_without_git_nobody_is_told_to_use_it() -> None:
     assert "not a git repository" in document.sections["Verified Facts"]
 
 
+def test_the_successor_asks_git_that_did_not_answer_cockpit() -> None:
+    git = GitView(status_known=False, problem="it was too slow")
+    actions = whole(git=git).sections["Instructions for the Successor"]
+    assert "`git status` and `git diff`. Where they differ, git is right. cockpit could" in actions
+    assert "no git repository here" not in actions
+
+
 def test_secrets_are_taken_out_of_every_piece_and_counted() -> None:
     secret = "hunter2-hunter2"
     redactor = Redactor([secret])

@@ -38,6 +38,15 @@ def test_of_nothing_it_says_that_nothing_is_known() -> None:
     assert document.first_step == "`ls -la`"
 
 
+def test_a_git_that_failed_is_not_a_missing_repository() -> None:
+    failed = draft_from_facts(Facts(), GitView(status_known=False, problem="it was too slow"))
+    assert read(failed).sections["Current State"] == (
+        "The state of git is unknown: it was too slow."
+    )
+    without = read(draft_from_facts(Facts(), GitView()))
+    assert without.sections["Current State"] == "The directory is not a git repository."
+
+
 def test_the_todo_in_progress_is_the_task_and_the_next_step_after_looking() -> None:
     facts = Facts(
         todos=(Todo("first", "completed"), Todo("third", "pending"), Todo("second", "in_progress"))

@@ -49,6 +49,16 @@ def test_the_repository() -> None:
     )
 
 
+def test_a_git_that_failed_is_not_a_missing_repository() -> None:
+    failed = GitView(status_known=False, problem="Cannot run git: /w: No such file.")
+    unknown = "The state of git is unknown: Cannot run git: /w: No such file."
+    assert part("Repository", git=failed) == f"{unknown} Nothing below could be checked with git."
+    assert part("Uncommitted Changes", git=failed) == unknown
+    bare = GitView(status_known=False)
+    assert part("Uncommitted Changes", git=bare) == "The state of git is unknown."
+    assert "not a git repository" in part("Repository", git=GitView())
+
+
 def test_the_status_is_as_git_wrote_it() -> None:
     assert part("Uncommitted Changes") == "```text\n M a b.py\n?? new.py\n```"
     assert part("Uncommitted Changes", git=replace(GIT, status=())).startswith("None: ")

@@ -65,8 +65,9 @@ class GitFactFinder:
             )
         except ProgramMissing:
             raise
-        except CockpitError:
-            return GitFacts(status_known=False)
+        except CockpitError as error:
+            problem = ": ".join(filter(None, (error.title, error.detail)))
+            return GitFacts(status_known=False, problem=safe_line(problem, 300))
         return GitFacts(
             root=places.top,
             branch=safe_line(branch) if branch else None,

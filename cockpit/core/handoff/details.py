@@ -60,7 +60,7 @@ class HandoffDetails:
     permission_mode: str | None = None
     """The old session's permission mode when the session was ended."""
     has_git: bool = True
-    """The worktree was a git repository when the document was sealed."""
+    """The worktree was a git repository when the document was sealed, or git failed then."""
     edited: bool = False
     """The user changed the document after it was sealed."""
     writers_failed: tuple[str, ...] = ()

@@ -40,6 +40,7 @@ async def view_of_git(
         head=facts.head,
         status=facts.status,
         status_known=facts.status_known,
+        problem=facts.problem,
         busy=facts.busy,
         commits=tuple(CommitMade(commit.hash, commit.subject) for commit in facts.commits),
         root=str(facts.root) if facts.root is not None else None,

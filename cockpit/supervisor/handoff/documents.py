@@ -307,7 +307,7 @@ class DocumentBuilder:
             text = chain_memory.as_own(text)
             missing = await self._missing(agent, text)
         if agent.handoff_record is not None:
-            agent.progress.note(replace(agent.progress.details, has_git=git.is_repository))
+            agent.progress.note(replace(agent.progress.details, has_git=git.may_be_repository))
         previous, new = self._tools(agent)
         composed = await asyncio.to_thread(
             composition.compose,

@@ -20,7 +20,7 @@ def opening_prompt(
             goal=text or None,
             first_step=inheritance.first_step,
             standing=inheritance.standing,
-            has_git=facts.root is not None,
+            has_git=facts.root is not None or not facts.status_known,
             branch=facts.branch,
             marker=_marker(agent),
         )
