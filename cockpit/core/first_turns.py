@@ -17,7 +17,7 @@ from cockpit.core.document import CONSTRAINTS, Document, read
 from cockpit.core.later_corrections import CAME_BACK
 from cockpit.core.markdown import code, one_line
 from cockpit.core.steps_taken import Step, StepsTaken
-from cockpit.core.verified_facts import UNVERIFIED
+from cockpit.core.verified_facts import NOT_CHECKED, UNVERIFIED
 
 COMMITS = "### Commits of This Session"
 MOST_ORDERS = 50
@@ -74,9 +74,10 @@ def before(steps: StepsTaken, subjects: Iterable[str], document: str) -> Before:
 
 def commits_listed(document: Document) -> list[str]:
     """Return the subjects of the commits that a document's verified facts list, without those
-    that are marked as unverified."""
+    that are marked as unverified or not checked."""
     facts = document.sections.get("Verified Facts", "").partition(COMMITS)[2].partition("\n### ")[0]
-    lines = (line for line in facts.split("\n") if UNVERIFIED not in line)
+    without = (UNVERIFIED, NOT_CHECKED)
+    lines = (line for line in facts.split("\n") if not any(mark in line for mark in without))
     return [match[1].strip() for line in lines if (match := _COMMIT.fullmatch(line.strip()))]
 
 

@@ -17,7 +17,7 @@ from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.deferred_pattern import deferred_pattern
 from cockpit.core.document import says_nothing
 from cockpit.core.markdown import heading, marked_lines, one_line, plain
-from cockpit.core.verified_facts import UNVERIFIED, VERIFIED
+from cockpit.core.verified_facts import COMMIT_MARKS
 
 MOST = 200
 """Maximum statements of one section, and maximum revocations."""
@@ -184,7 +184,7 @@ def _without_reason(text: str) -> str:
 
 
 def _words(text: str) -> tuple[str, ...]:
-    for mark in (VERIFIED, UNVERIFIED, *(trace.value for trace in Trace)):
+    for mark in (*COMMIT_MARKS, *(trace.value for trace in Trace)):
         text = text.replace(mark, "")
     bare = unicodedata.normalize("NFKC", _SOURCE.sub("", text)).casefold()
     matches = _WORD.findall(bare.replace("'", "").replace("’", "").replace("_", " "))

@@ -32,11 +32,16 @@ _IN_BACKGROUND = deferred_pattern(
 """Matches the beginning of each line that `background_work` writes."""
 UNVERIFIED = "(unverified: git does not know this commit)"
 VERIFIED = "(verified: git has this commit)"
+NOT_CHECKED = "(not checked: git was not asked)"
+COMMIT_MARKS = (VERIFIED, UNVERIFIED, NOT_CHECKED)
+"""Every mark that cockpit adds to a commit."""
 NOT_KNOWN = "Unknown."
 NO_TEXT = "(no text)"
 
 _YES, _NO = "\0y", "\0n"
 
+_LISTED_MARKS = {True: "", False: f" {UNVERIFIED}", None: f" {NOT_CHECKED}"}
+"""The mark in the list of the session's commits, by the answer of git."""
 _MARKS = {"completed": "[x]", "in_progress": "[~]"}
 _AFTER_COMMIT = r"(?:(?<=\b[Cc]ommit )|(?<=\b[Cc]ommit `)|(?<=\b[Cc]ommits )|(?<=\b[Cc]ommits `))"
 """Matches the position after the word `commit`, where even a number without letters is read as a
@@ -278,7 +283,8 @@ def _listed(lines: Sequence[str]) -> str:
 
 
 def _mark_line(line: str, answers: Mapping[str, bool | None]) -> str:
-    line = line.replace(f" {UNVERIFIED}", "").replace(f" {VERIFIED}", "")
+    for mark in COMMIT_MARKS:
+        line = line.replace(f" {mark}", "")
     if not (_ABOUT_COMMITS.search(line) or _LISTED_HASH.match(line)):
         return line
 
@@ -353,8 +359,8 @@ def commits(facts: Facts, git: GitView, claims: Sequence[str] = ()) -> str:
     """List the session's commits in git, newest first; then the other commits of the transcript,
     and commits in `claims` that git does not have.
 
-    A commit that git does not have is marked as unverified. A commit that no branch has now is left
-    out. Returns `None.` without commits.
+    A commit that git does not have is marked as unverified, and one that git was not asked about as
+    not checked. A commit that no branch has now is left out. Returns `None.` without commits.
     """
     lines = [f"{code(made.hash, 40)} {_text(made.subject)}" for made in git.commits]
     known = [made.hash for made in git.commits]
@@ -364,7 +370,7 @@ def commits(facts: Facts, git: GitView, claims: Sequence[str] = ()) -> str:
         ):
             continue
         known.append(made.hash)
-        mark = "" if git.has_commit(made.hash) else " " + UNVERIFIED
+        mark = _LISTED_MARKS[git.has_commit(made.hash)]
         lines.append(f"{code(made.hash, 40)} {_text(made.subject)}{mark}")
     lines += [
         f"{code(claim, 40)} is named in this document {UNVERIFIED}"

@@ -70,6 +70,7 @@ two lines.
         ("Turn 3: stick to tabs", "Stick to tabs (turn 3)"),
         ("Stick to tabs in every file", "Stick to tabs"),
         ("Nicht nach main pushen, weil CI ausrollt", "Nicht nach main pushen"),
+        ("Keep commit dead999", "Keep commit dead999 (not checked: git was not asked)"),
     ],
 )
 def test_the_same_in_other_words_still_stands(later: str, earlier: str) -> None:

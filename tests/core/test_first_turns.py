@@ -35,6 +35,7 @@ LEFT = """\
 
 - `0a1b2c3d4e` Add the parser
 - `1a1b2c3d4e` Guess (unverified: git does not know this commit)
+- `2a1b2c3d4e` Guess (not checked: git was not asked)
 
 ### Files Modified
 

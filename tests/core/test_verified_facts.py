@@ -11,6 +11,7 @@ from cockpit.core.facts import CommitMade, Facts, Subagent, Todo
 from cockpit.core.front_matter import FrontMatter
 from cockpit.core.verified_facts import (
     MOST_CLAIMS,
+    NOT_CHECKED,
     UNVERIFIED,
     VERIFIED,
     GitView,
@@ -109,9 +110,12 @@ def test_commits_of_git_come_first_and_those_of_the_record_are_checked() -> None
     assert part("Commits of This Session", git=GitView(is_repository=True)) == "None."
 
 
-def test_without_git_a_commit_of_the_record_is_unverified() -> None:
+def test_a_commit_that_git_was_not_asked_about_is_not_called_unknown_to_git() -> None:
     facts = Facts(commits=(CommitMade("0123abc", "x"),))
-    assert part("Commits of This Session", facts, GitView()).endswith(UNVERIFIED)
+    listed = part("Commits of This Session", facts, GitView())
+    assert listed == f"- `0123abc` x {NOT_CHECKED}"
+    asked = GitView(known=frozenset())
+    assert part("Commits of This Session", facts, asked) == f"- `0123abc` x {UNVERIFIED}"
 
 
 def test_a_claim_that_git_does_not_know_is_listed() -> None:
@@ -209,6 +213,9 @@ def test_a_mark_of_the_writers_own_is_taken_away() -> None:
     forged = f"commit dead999 {VERIFIED}, `beef123` {UNVERIFIED}, commit 7654321 {VERIFIED}"
     assert mark_claims(forged, GIT, ["dead999", "beef123"]) == (
         f"commit dead999 {UNVERIFIED}, `beef123` {VERIFIED}, commit 7654321"
+    )
+    assert mark_claims(f"commit dead999 {NOT_CHECKED}", GIT, ["dead999"]) == (
+        f"commit dead999 {UNVERIFIED}"
     )
 
 

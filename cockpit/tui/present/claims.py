@@ -16,7 +16,13 @@ from cockpit.core.document import CONSTRAINTS
 from cockpit.core.markdown import marked_lines
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
-from cockpit.core.verified_facts import UNVERIFIED, VERIFIED, claimed_commits
+from cockpit.core.verified_facts import (
+    COMMIT_MARKS,
+    NOT_CHECKED,
+    UNVERIFIED,
+    VERIFIED,
+    claimed_commits,
+)
 
 FACTS = "\n## Verified Facts\n"
 YES, MAYBE, NO = "✓", "?", "✗"
@@ -32,7 +38,7 @@ _SIGNS = {
 _UNKNOWN = f"{NO} (unknown to git)"
 _UNCHECKED = f"{MAYBE} (not checked since your edit)"
 _STALE = re.compile(
-    "|".join(re.escape(mark) for mark in (VERIFIED, UNVERIFIED, *(trace.value for trace in Trace)))
+    "|".join(re.escape(mark) for mark in (*COMMIT_MARKS, *(trace.value for trace in Trace)))
 )
 _HASH = re.compile(
     r"(?<![\w/.#:-])`?([0-9a-f]{7,40})`?(?![\w/:-])"
@@ -114,7 +120,8 @@ def check_claims(body: str, before_edit: str | None = None) -> CheckedDocument:
     claims, heading, facts = body.rpartition(FACTS)
     if not heading:
         return CheckedDocument(body, 0, 0)
-    listed = [line for line in facts.splitlines() if UNVERIFIED not in line]
+    without = (UNVERIFIED, NOT_CHECKED)
+    listed = [line for line in facts.splitlines() if not any(mark in line for mark in without)]
     has = claimed_commits("\n".join(listed))
     known: set[str] = set()
     unknown: set[str] = set()

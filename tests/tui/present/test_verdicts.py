@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cockpit.core.claimed_files import Trace
-from cockpit.core.verified_facts import UNVERIFIED, VERIFIED
+from cockpit.core.verified_facts import NOT_CHECKED, UNVERIFIED, VERIFIED
 from cockpit.tui.present.claims import check_claims, with_continuation
 
 CHANGED, UNCHANGED, MISSING = (trace.value for trace in Trace)
@@ -17,6 +17,7 @@ FACTS = f"""
 ### Commits of This Session
 
 - `9f1c2d3e4b5a69788796a5b4c3d2e1f001122334` add the margin
+- `c0ffee12` remove the margin {NOT_CHECKED}
 - `deadbee1` is named in this document {UNVERIFIED}
 """
 
@@ -37,6 +38,7 @@ FACTS = f"""
         ("a/b.py", "a/b.py"),
         ("commit `0a1b2c3`", "commit `0a1b2c3`"),
         ("commit `0a1b2c3` ✓", "commit `0a1b2c3`"),
+        ("commit `c0ffee12`", "commit `c0ffee12`"),
         ("commit `0a1b2c3` ✅ and 9f1c2d3", "commit `0a1b2c3` and 9f1c2d3 ✓"),
         ("the colour 9f1c2d3e", "the colour 9f1c2d3e"),
         ("done ✓", "done ✓"),
