@@ -263,9 +263,14 @@ def _size(text: str) -> int:
     return len(text.encode("utf-8", "replace"))
 
 
+def above_limit(size: int, limit: int) -> str:
+    """Return the end of a sentence with both numbers of bytes; `size` is rounded up, so that it is
+    larger than the limit."""
+    return f"{-(-size // 1024)} KiB; the limit is {limit // 1024} KiB."
+
+
 def _too_long(size: int, limit: int, subject: str = "The document") -> Problem:
-    text = f"{subject} has {size // 1024} KiB; the limit is {limit // 1024} KiB."
-    return Problem("too-long", text)
+    return Problem("too-long", f"{subject} has {above_limit(size, limit)}")
 
 
 def _problems_of_form(text: str) -> list[Problem]:

@@ -272,7 +272,7 @@ def test_a_draft_must_be_what_it_seems(
         (lambda: path.hardlink_to(secret), "hard link"),
         (lambda: os.mkfifo(path), "not a regular file"),
         (lambda: path.symlink_to("/dev/zero"), "not a regular file"),
-        (lambda: path.write_bytes(b"x" * (LARGEST + 1)), "the limit is 256 KiB"),
+        (lambda: path.write_bytes(b"x" * (LARGEST + 1)), "It has 257 KiB; the limit is 256 KiB."),
     ]
     for lay, words in ways:
         lay()

@@ -47,6 +47,15 @@ def test_a_good_draft_has_no_problem() -> None:
     assert validate(draft()) == []
 
 
+def test_a_size_just_above_the_limit_is_not_shown_as_the_limit() -> None:
+    whole = validate("x" * (LARGEST + 1))
+    assert [str(found) for found in whole] == ["The document has 257 KiB; the limit is 256 KiB."]
+    own = validate(draft(**{"Open Issues": "x" * LARGEST_DRAFT}))
+    assert [str(found) for found in own] == [
+        "The text of the writer's sections has 129 KiB; the limit is 128 KiB."
+    ]
+
+
 @pytest.mark.parametrize("title", REQUIRED)
 def test_each_required_section_is_missed(title: str) -> None:
     found = validate(draft(**{title: None}))

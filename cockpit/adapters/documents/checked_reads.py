@@ -13,7 +13,7 @@ from pathlib import Path
 from cockpit.adapters.files import guarded_folder
 from cockpit.adapters.files.foreign_files import NotPlain, open_file, read_file
 from cockpit.config.same_paths import is_within
-from cockpit.core.document import LARGEST
+from cockpit.core.document import LARGEST, above_limit
 from cockpit.core.errors import BadUsage, Failed
 from cockpit.core.safetext import safe_line
 
@@ -93,7 +93,7 @@ def refusal_reason(entry: os.stat_result) -> str | None:
     if entry.st_nlink != 1:
         return "The file has more than one hard link."
     if entry.st_size > LARGEST:
-        return f"It has {entry.st_size // 1024} KiB; the limit is {LARGEST // 1024} KiB."
+        return f"It has {above_limit(entry.st_size, LARGEST)}"
     return None
 
 
