@@ -217,6 +217,8 @@ class Undo(Verb):
 
     verb: ClassVar[str] = "undo"
     name: str
+    by: str = ""
+    """Set by the supervisor: the user who asks for it, such as `ana@laptop`."""
 
 
 class Continue(Verb):

@@ -96,7 +96,10 @@ class Hurried:
 
 @dataclass(frozen=True, slots=True)
 class Declined:
-    """The user refused or cancelled the handoff."""
+    """The user, or an agent that may, refused or cancelled the handoff."""
+
+    by: str = "you"
+    """Who did it, as the subject of a sentence: `you`, `ana@laptop` or `agent api`."""
 
 
 @dataclass(frozen=True, slots=True)

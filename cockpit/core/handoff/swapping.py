@@ -51,8 +51,8 @@ def reviewing(handoff: Handoff, state: Reviewing, event: Event) -> Step:
             return enter(handoff, Settling(state.document, since=now))
         case Hurried():
             return replace(handoff, plan=replace(handoff.plan, now=True)), ()
-        case Declined():
-            return end(handoff, Outcome.REFUSED, "refused by you")
+        case Declined(by=by):
+            return end(handoff, Outcome.REFUSED, f"refused by {by}")
         case Snoozed(until=until, tokens=tokens):
             return replace(handoff, state=Reviewing(state.document, until, tokens)), ()
         case CalledOff():
@@ -81,8 +81,8 @@ def settling(handoff: Handoff, state: Settling, event: Event) -> Step:
         case DocumentFailed() if state.refreshing:
             # The sealed document is still valid; only its facts are older.
             return _settled(handoff, state.document)
-        case Declined():
-            return end(handoff, Outcome.REFUSED, "refused by you", Withdraw())
+        case Declined(by=by):
+            return end(handoff, Outcome.REFUSED, f"refused by {by}", Withdraw())
         case CalledOff():
             return call_off(handoff, event, Withdraw())
         case Observation() if not state.refreshing:
@@ -173,8 +173,8 @@ def moving(handoff: Handoff, state: Moving, event: Event) -> Step:
     match event:
         case Moved():
             return enter(handoff, Stopping(state.document))
-        case Declined():
-            return end(handoff, Outcome.REFUSED, "refused by you")
+        case Declined(by=by):
+            return end(handoff, Outcome.REFUSED, f"refused by {by}")
         case CalledOff():
             return call_off(handoff, event)
         case Observation(moved=True):
@@ -242,8 +242,8 @@ def confirming(handoff: Handoff, state: Confirming, event: Event) -> Step:
             return _another_start(handoff, state.document, state.attempt, why)
         case StartFailed(why=why):
             return _another_start(handoff, state.document, state.attempt, why)
-        case Declined():
-            return enter(handoff, Reviving(state.document, "you cancelled the new session"))
+        case Declined(by=by):
+            return enter(handoff, Reviving(state.document, f"{by} cancelled the new session"))
         case CalledOff(why=why):
             return enter(handoff, Reviving(state.document, why))
         case _:

@@ -70,8 +70,8 @@ def asked(handoff: Handoff, state: Asked, event: Event) -> Step:
         case Retargeted(runtime=runtime, model=model):
             plan = replace(handoff.plan, runtime=runtime, model=model)
             return replace(handoff, plan=plan), ()
-        case Declined():
-            return end(handoff, Outcome.REFUSED, "refused by you")
+        case Declined(by=by):
+            return end(handoff, Outcome.REFUSED, f"refused by {by}")
         case Snoozed(until=until, tokens=tokens):
             return replace(handoff, state=Asked(until, tokens)), ()
         case CalledOff():
@@ -94,8 +94,8 @@ def waiting(handoff: Handoff, state: Waiting, event: Event) -> Step:
                 return hurried, ()
             again = replace(state, requested_at=None, why="")
             return replace(hurried, state=again), (Withdraw(),)
-        case Declined():
-            return end(handoff, Outcome.REFUSED, "refused by you", Withdraw())
+        case Declined(by=by):
+            return end(handoff, Outcome.REFUSED, f"refused by {by}", Withdraw())
         case CalledOff():
             return call_off(handoff, event, Withdraw())
         case Observation():
@@ -196,8 +196,8 @@ def documenting(handoff: Handoff, state: Documenting, event: Event) -> Step:
             if state.writer == "facts":
                 return end(handoff, Outcome.CANCELLED, f"no document could be written: {why}")
             return next_writer(handoff, state.writer, why, now)
-        case Declined():
-            return end(handoff, Outcome.REFUSED, "refused by you", Withdraw())
+        case Declined(by=by):
+            return end(handoff, Outcome.REFUSED, f"refused by {by}", Withdraw())
         case CalledOff():
             return call_off(handoff, event, Withdraw())
         case Observation() if not state.composing:

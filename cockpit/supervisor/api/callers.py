@@ -43,6 +43,7 @@ from cockpit.wire.verbs import (
     Refuse,
     RemoveWorktree,
     Start,
+    Undo,
     Verb,
     WatchSession,
 )
@@ -164,7 +165,7 @@ class Callers:
         refuse_unless_allowed(caller, name, target, may.itself, may.others)
         if isinstance(asked, Adopt | WatchSession | DocumentSession):
             return asked.model_copy(update={"asker": caller.pid or None})
-        if isinstance(asked, Approve | Refuse):
+        if isinstance(asked, Approve | Refuse | Undo):
             return asked.model_copy(update={"by": self.actor(caller)})
         if caller.kind is not CallerKind.AGENT:
             return asked

@@ -510,6 +510,25 @@ def test_a_successor_that_was_not_confirmed_can_be_given_up(event: on.Event) -> 
     assert commands == (do.RevivePredecessor(),)
 
 
+@pytest.mark.parametrize("by", ["you", "ana@laptop", "agent web"])
+def test_a_refused_handoff_names_who_refused_it(by: str) -> None:
+    states = (
+        Asked(),
+        Waiting(0.0),
+        Documenting("agent", since=0.0, until=180.0),
+        Reviewing(SEALED),
+        Settling(SEALED, 0.0),
+        Moving(SEALED),
+    )
+    for state in states:
+        ended, _ = advance(at(state), on.Declined(by))
+        kept = getattr(state, "document", None)
+        assert ended.state == Ended(Outcome.REFUSED, f"refused by {by}", kept)
+        assert from_record(to_record(ended)) == ended
+    reviving, _ = advance(at(Confirming(SEALED, 1, until=100.0)), on.Declined(by))
+    assert reviving.state == Reviving(SEALED, f"{by} cancelled the new session")
+
+
 def test_a_record_that_is_not_one_is_refused() -> None:
     good = to_record(at(Settling(SEALED, 1.0)))
     unread = {**good, "state": {"is": "Flying"}}

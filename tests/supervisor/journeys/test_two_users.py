@@ -93,3 +93,9 @@ async def test_a_forged_name_is_not_shown_and_ours_is(cockpit: Cockpit) -> None:
         (chain,) = await cockpit.client.history("api")
         (handoff,) = chain.sessions[0].handoffs
         assert (handoff.outcome, handoff.answered_by) == ("refused", this_user())
+        assert handoff.why == "refused by you"
+        assert (await asked_by(ANA, cockpit, Handoff(name="api")))[0] == 200
+        assert (await cockpit.until(reviewed)).handoff is not None
+        assert (await asked_by(BEN, cockpit, Refuse(name="api")))[0] == 200
+        told = await cockpit.event("handoff.refused", number=2)
+        assert told.text == f"The handoff of api was refused by {BEN}"

@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import replace
 
+from cockpit.config.this_user import this_user
 from cockpit.core.errors import NotNow
 from cockpit.core.handoff.events import Declined, Snoozed
 from cockpit.core.handoff.states import PHASES, Asked, Confirming, Moving, Reviewing, is_revocable
@@ -75,7 +76,7 @@ class Answers:
         agent = self._fleet.agent(asked.name)
         self._refuse_if_just_approved(agent, asked)
         if agent.handoff is not None and isinstance(agent.handoff.state, Confirming):
-            return await self.give_up(agent)
+            return await self.give_up(agent, asked.by)
         if agent.handoff is None or not is_revocable(agent.handoff):
             raise _no_question(agent)
         same_handoff(agent, asked.handoff)
@@ -84,7 +85,7 @@ class Answers:
         self._note_answer(agent, asked.by)
         moving = isinstance(agent.handoff.state, Moving)
         host = agent.handoff.plan.move_to
-        await self._engine.apply(agent, Declined())
+        await self._engine.apply(agent, Declined(_named(asked.by)))
         if moving and agent.alive:
             message = (
                 f"Refused: {agent.name} keeps its session. If a session of the job already runs on "
@@ -122,9 +123,9 @@ class Answers:
         if by and agent.handoff_record is not None:
             agent.progress.note(replace(agent.progress.details, answered_by=by))
 
-    async def give_up(self, agent: Agent) -> Done:
+    async def give_up(self, agent: Agent, by: str) -> Done:
         """End a new session that has not replied yet, and reopen the old one."""
-        await self._engine.apply(agent, Declined())
+        await self._engine.apply(agent, Declined(_named(by)))
         self._changed(agent)
         message = f"Cancelled the new session of {agent.name}; reopening the old one"
         return Done(message=message, name=agent.name)
@@ -161,6 +162,11 @@ class Answers:
                 "Nothing was approved or ended.",
                 f"Read it again, then answer: cockpit show {agent.handoff_record.id[:8]}",
             )
+
+
+def _named(by: str) -> str:
+    """Return the sender of an answer as the subject of a sentence."""
+    return "you" if by in ("", this_user()) else by
 
 
 def _later_by(agent: Agent, percent: float) -> int:

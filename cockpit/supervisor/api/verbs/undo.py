@@ -39,7 +39,7 @@ class UndoHandler:
         """End the agent's current session and reopen the previous one."""
         agent = self._fleet.agent(asked.name)
         if agent.handoff is not None and isinstance(agent.handoff.state, Confirming):
-            return await self._answers.give_up(agent)
+            return await self._answers.give_up(agent, asked.by)
         self._undo.previous(agent)  # raises before any handoff is cancelled
         await cancel_handoff(self._engine, agent)
         before = await self._undo.undo(agent)
