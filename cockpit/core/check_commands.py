@@ -72,7 +72,9 @@ _WORDS_OF_CHECKS = (
     "tsc credo clang-tidy bandit analyze make ninja meson webpack rollup mvn gradle package "
     "ruff e2e busted pest"
 )
-_MAY_BE = (*_WORDS_OF_CHECKS.split(), "npm t", "yarn t", "bun t", " all", " dist")
+_SHORT_TESTS = ("npm t", "yarn t", "bun t", "run t", "run-script t", "-s t", "-silent t", "-r t")
+"""The script `t` after each text that `_SCRIPT` allows before it."""
+_MAY_BE = (*_WORDS_OF_CHECKS.split(), *_SHORT_TESTS, " all", " dist")
 """Only command lines with one of these texts are searched for checks, because searching for the
 texts is faster than matching patterns with as many branches."""
 _BY_NAME: dict[str, CheckKind] = {"test": "test", "lint": "lint", "build": "build"}
