@@ -1,8 +1,8 @@
 """A supervisor on another machine, with the host's name before each agent and handoff.
 
-In responses, agents become `host/name`, and handoffs and sessions that cockpit did not start become
-`host/id`; requests remove the host's name. Paths, branches and other session ids are unchanged,
-because they are only valid on that machine.
+In responses, agents become `host/name`; handoffs, documents and sessions that cockpit did not start
+become `host/id`. Requests remove the host's name. Paths, branches and other session ids are
+unchanged, because they are only valid on that machine.
 """
 
 from __future__ import annotations
@@ -245,8 +245,14 @@ class HostClient:
             handoff.model_copy(update={"id": far_name(self.host, handoff.id)})
             for handoff in session.handoffs
         ]
+        documents = [
+            document.model_copy(update={"id": far_name(self.host, document.id)})
+            for document in session.documents
+        ]
         last = session.handoff and far_name(self.host, session.handoff)
-        return session.model_copy(update={"handoffs": handoffs, "handoff": last})
+        return session.model_copy(
+            update={"handoffs": handoffs, "documents": documents, "handoff": last}
+        )
 
 
 class _Closing(Protocol):

@@ -34,7 +34,8 @@ from tests.client.memory import MemoryClient
 from tests.tui.scene import agent
 
 HANDOFF = HandoffStatus(id="h-1", reason="manual", phase="review", since="")
-CHAIN = {"agent": "api", "sessions": [{"id": "s", "handoffs": [{"id": "h-1"}], "handoff": "h-1"}]}
+SESSION = {"id": "s", "handoffs": [{"id": "h-1"}], "documents": [{"id": "h-1"}], "handoff": "h-1"}
+CHAIN = {"agent": "api", "sessions": [SESSION]}
 
 
 def memory() -> MemoryClient:
@@ -150,6 +151,7 @@ async def test_history_is_of_one_or_of_all_and_what_it_names_can_be_read(asked: 
     assert chain.agent == asked("api")
     (session,) = chain.sessions
     assert session.handoff == session.handoffs[0].id == asked("h-1")
+    assert [document.id for document in session.documents] == [asked("h-1")]
     assert session.handoff is not None
     assert await asked.client.document(session.handoff) == "the token"
     every = await asked.client.history(search="TOKEN")
