@@ -20,8 +20,8 @@ Form = Literal["structured", "narrative"]
 Occasion = Literal["compact", "clear"]
 
 LONGEST = 9_500
-"""Maximum characters of the text; a hook's response may have 10,000. If the text is cut in a code
-block, the closing fence is added."""
+"""Maximum characters of the text, with the fence that closes a cut code block; a hook's response
+may have 10,000."""
 LONGEST_GOAL = 2_500
 MOST_FILES = 40
 MOST_TODOS = 40
@@ -60,9 +60,14 @@ def supplement(ground: Ground, occasion: Occasion, form: Form = "structured") ->
 
 
 def _bounded(text: str) -> str:
-    kept = shortened(text, LONGEST)
-    fence = open_fence(kept)
-    return f"{kept}\n{fence}" if fence else kept
+    limit = LONGEST
+    while True:
+        kept = shortened(text, limit)
+        fence = open_fence(kept)
+        closed = f"{kept}\n{fence}" if fence else kept
+        if len(closed) <= LONGEST:
+            return closed
+        limit -= len(closed) - LONGEST
 
 
 def _sections(ground: Ground) -> Iterator[tuple[str, str]]:

@@ -97,6 +97,19 @@ def test_the_narrative_form_says_the_same_in_sentences() -> None:
         assert words in text
 
 
+@pytest.mark.parametrize("ticks", [0, 3, 40])
+@pytest.mark.parametrize("width", [1, 90, 299])
+def test_a_fence_that_closes_a_cut_code_block_counts(width: int, ticks: int) -> None:
+    status = tuple("x" * width + "`" * ticks for _ in range(100))
+    facts = replace(FACTS, files_modified=())
+    goal = "\n".join(["y" * 60] * 60)
+    for more in range(60):
+        ground = Ground(token="f" * more, facts=facts, git=replace(GIT, status=status), goal=goal)
+        text = supplement(ground, "compact")
+        assert len(text) <= LONGEST
+        assert open_fence(text) is None
+
+
 texts = st.text(max_size=200)
 
 
@@ -113,6 +126,6 @@ def test_it_never_outgrows_a_hooks_answer_nor_carries_controls(
     facts = Facts(goal=goal, todos=tuple(todos), files_modified=tuple(files))
     git = replace(GIT, status=tuple(status))
     text = supplement(Ground(token="facts 0", facts=facts, git=git), "compact", form)
-    assert len(text) <= LONGEST + 10
+    assert len(text) <= LONGEST
     assert not has_controls(text)
     assert open_fence(text) is None
