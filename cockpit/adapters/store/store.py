@@ -109,12 +109,12 @@ class Store(Database):
         )
 
     def sessions_over(self, since: float) -> list[SessionRecord]:
-        """Return the ended sessions that began at `since` (Unix seconds) or later and have a
-        transcript, oldest first."""
+        """Return the ended sessions that have a transcript and ended at `since` (Unix seconds) or
+        later, oldest first. The start counts for a session whose end is unknown."""
         return self._all(
             SessionRecord,
             "select * from sessions where state in ('handed_off', 'ended', 'undone') "
-            "and transcript is not null and created >= ? order by created",
+            "and transcript is not null and coalesce(ended, created) >= ? order by created",
             since,
         )
 

@@ -40,7 +40,7 @@ KEEP_SECONDS = 120.0
 """Time limit for copying one transcript, in seconds."""
 DAY = 86_400.0
 RECENT = 40 * DAY
-"""Maximum seconds since a session's start for copying its transcript, and since a compaction for
+"""Maximum seconds since a session's end for copying its transcript, and since a compaction for
 keeping the facts that were saved before it."""
 
 _log = logging.getLogger(__name__)

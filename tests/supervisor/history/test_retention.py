@@ -190,6 +190,21 @@ async def test_an_archive_that_was_cut_short_is_finished(attic: Callable[..., At
     assert here.copy(record) == here.parts.documents.copies.archived(record.id)
 
 
+async def test_the_record_of_a_session_that_ran_for_months_is_kept(
+    attic: Callable[..., Attic],
+) -> None:
+    here = attic()
+    here.job("long")
+    here.job("old")
+    store = here.parts.store
+    (session,) = store.chain(JobId("long"))
+    here.clock.advance(60 * DAY)
+    store.save_session(replace(session, ended=here.now))
+    await here.look()
+    assert here.kept("long")
+    assert here.kept("old") == []
+
+
 async def test_records_of_every_cli_are_kept_and_removed(attic: Callable[..., Attic]) -> None:
     it = attic(30)
     it.job("x")
