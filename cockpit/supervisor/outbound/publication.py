@@ -7,6 +7,7 @@ that a restarted supervisor completes it.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Coroutine, Iterable
 from pathlib import Path
 from typing import Any
@@ -85,11 +86,19 @@ class Publication:
     async def _branch(self, agent: Agent) -> tuple[str, int]:
         """Return the current branch of the worktree, and the number of uncommitted files."""
         facts = await self._dependencies.worktrees.facts(Path(str(agent.record.worktree)))
+        if facts.root is None:
+            raise Failed(
+                f"Cannot push {agent.name}'s work: its worktree is missing or unreadable",
+                facts.problem or f"git finds no worktree at {agent.record.worktree}.",
+                "To push its commits: "
+                + _git(agent.settings.directory, "push", "REMOTE", agent.record.branch or "BRANCH"),
+            )
         if facts.branch is None:
             raise Failed(
                 f"Cannot push {agent.name}'s work: its worktree is not on a branch",
-                "The worktree is missing or has a detached HEAD.",
-                f"git -C {agent.record.worktree} switch -c BRANCH",
+                "HEAD is detached.",
+                "Create a branch, then push it: "
+                + _git(agent.record.worktree, "switch", "-c", "BRANCH"),
             )
         return facts.branch, len(facts.status)
 
@@ -121,6 +130,11 @@ class Publication:
         )
         self._dependencies.store.save_agent(agent.change(note=clean))
         self._changed(agent)
+
+
+def _git(directory: object, *arguments: str) -> str:
+    """Return a git command for the user's shell."""
+    return shlex.join(["git", "-C", str(directory), *arguments])
 
 
 def _joined(*parts: str) -> str:

@@ -6,6 +6,7 @@ import asyncio
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -544,6 +545,33 @@ async def test_what_is_not_published_is_told_with_the_command(
         assert not (cockpit.home / "sprung").exists()
         if trouble == "diverged":
             assert git(remote, "rev-parse", "agent/api") == theirs
+
+
+@pytest.mark.parametrize(
+    ("work", "why"),
+    cases(
+        ('rm -rf "$PWD"', "its worktree is missing"), long=[("git checkout -q --detach", "HEAD")]
+    ),
+)
+async def test_work_without_a_worktree_or_a_branch_is_told_with_a_command_that_works(
+    cockpit: Cockpit, work: str, why: str
+) -> None:
+    remote = far(cockpit)
+    more = worktree("push_on_success = true")
+    run = f'runtime = "command"\ncommand = ["sh", "-c", {json.dumps(f"{COMMIT}; {work}")}]\n'
+
+    async with cockpit.flying(cockpit.agent(more=run + more)):
+        row = await cockpit.start()
+        told = (await cockpit.event("worktree.not_published")).text
+        assert why in told
+        if row.worktree is not None and Path(row.worktree).exists():
+            assert told.endswith(f"then push it: git -C {row.worktree} switch -c BRANCH")
+            return
+        command = f"git -C {cockpit.repository} push REMOTE agent/api"
+        assert told.endswith(f"To push its commits: {command}")
+        made = git(cockpit.repository, "rev-parse", "agent/api")
+        git(cockpit.repository, *shlex.split(command.replace("REMOTE", "origin"))[3:])
+        assert git(remote, "rev-parse", "agent/api") == made
 
 
 @pytest.mark.parametrize("base", cases("main", long=[""]))
