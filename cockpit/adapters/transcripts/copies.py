@@ -44,7 +44,7 @@ class KeptRecords:
             try:
                 with gzip.open(kept) as file:
                     yield from (line.removesuffix(b"\n") for line in file)
-            except (EOFError, zlib.error) as error:
+            except (EOFError, zlib.error, gzip.BadGzipFile) as error:
                 raise OSError(0, f"the file is damaged: {error}") from error
 
     def is_current(self, session: str, transcript: Path) -> bool:

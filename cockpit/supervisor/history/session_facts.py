@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -115,7 +116,7 @@ class SessionFacts:
         try:
             size, changed = stamp(record)
         except OSError as error:
-            raise _unreadable(session, error) from error
+            raise _unreadable(session, record, error) from error
         if size > LARGEST:
             raise Failed(
                 f"The transcript of session {session.number} is too large to read",
@@ -148,7 +149,7 @@ class SessionFacts:
                 return kept
             self._records.read(record, runtime.parse, feed)
         except OSError as error:
-            raise _unreadable(session, error) from error
+            raise _unreadable(session, record, error) from error
         collector.only_running(())
         facts = collector.facts()
         over = tuple(
@@ -161,10 +162,10 @@ class SessionFacts:
         return facts_report(replace(facts, subagents=over), usage)
 
 
-def _unreadable(session: SessionRecord, error: OSError) -> Failed:
+def _unreadable(session: SessionRecord, record: Path, error: OSError) -> Failed:
     title = f"Cannot read the transcript of session {session.number}"
-    return Failed(
-        title,
-        str(error.strerror),
-        hint="Check the file's permissions; cockpit history shows its path.",
-    )
+    if not error.errno:  # cockpit's own copy is damaged
+        hint = "Its handoff documents, if it has any: cockpit history"
+    else:
+        hint = f"Check the file's permissions: ls -l {shlex.quote(safe_line(str(record), 300))}"
+    return Failed(title, error.strerror or str(error), hint)

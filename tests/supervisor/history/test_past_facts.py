@@ -71,17 +71,22 @@ async def test_they_are_read_from_what_is_left_of_its_transcript(
         kept.write_bytes(gzip.compress(record.read_bytes()))
         record.unlink()
         assert (await cockpit.client.facts("api", session))["subagents"] == [subagent]
-        kept.write_bytes(kept.read_bytes()[:-20])
-        with pytest.raises(Failed, match="Cannot read"):
-            await cockpit.client.facts("api", session)
+        whole = kept.read_bytes()
+        for damaged in (whole[:-20], b"no gzip", whole[:-8] + bytes(8)):
+            kept.write_bytes(damaged)
+            with pytest.raises(Failed, match="Cannot read") as caught:
+                await cockpit.client.facts("api", session)
+            assert caught.value.detail.startswith("the file is damaged: ")
+            assert caught.value.hint == "Its handoff documents, if it has any: cockpit history"
         kept.unlink()
 
         large = kept.with_name(f"{session}.facts.json")
         large.write_text(json.dumps({"subagents": [subagent]}))
         assert await cockpit.client.facts("api", session) == {"subagents": [subagent]}
         large.write_text("{")
-        with pytest.raises(Failed, match="Cannot read"):
+        with pytest.raises(Failed, match="Cannot read") as caught:
             await cockpit.client.facts("api", session)
+        assert "permissions" not in caught.value.hint
         large.unlink()
         with pytest.raises(NoSuchAgent, match="has no transcript"):
             await cockpit.client.facts("api", session)
