@@ -290,14 +290,12 @@ class Fleet:
     def forget(self, agent: Agent) -> None:
         """Remove an agent that has no session, and its job.
 
-        Does not raise on a disk error. The agent's record is then removed by the next `remember`,
-        unless the agent has a configuration file or a job.
+        Does not raise on a disk error. The next `remember` then removes the agent's record,
+        environment and hooks, unless the agent has a configuration file or a job: such a record
+        looks like that of an agent that is not started yet, or whose worktree is being set up.
         """
         self._agents.pop(agent.name, None)
-        with suppress(Hindered, OSError):
-            self._dependencies.store.forget_agent(agent.name)
-            self._environments.forget(agent.name)
-            self._hooks.forget(agent.name)
+        self._forget_record(agent.name)
 
     def remove(self, agent: Agent) -> None:
         """Remove an agent that is not in use. Its history stays. Raises `Hindered`."""
@@ -330,10 +328,16 @@ class Fleet:
                 return self.take_up(settings, self.loaded.file_of(name))
         return None
 
+    def _forget_record(self, name: AgentName) -> None:
+        """Remove an agent's record, environment and hooks; nothing if the record stays."""
+        with suppress(Hindered, OSError):
+            self._dependencies.store.forget_agent(name)
+            self._forget_files(name)
+
     def _forget_files(self, name: AgentName) -> None:
-        with suppress(OSError):
-            self._environments.forget(name)
-            self._hooks.forget(name)
+        for values in (self._environments, self._hooks):
+            with suppress(OSError):
+                values.forget(name)
 
     def _new(self, record: AgentRecord, settings: AgentSettings) -> Agent:
         environment = {**self._dependencies.environment, **settings.env}
@@ -354,7 +358,7 @@ class Fleet:
         for record in self._dependencies.store.agents():
             if record.config_file is None and record.job is None and record.run is None:
                 # The agent's start failed, and a disk error kept `forget` from removing the record.
-                self._dependencies.store.forget_agent(record.name)
+                self._forget_record(record.name)
                 continue
             try:
                 env = self._environments.recall(record.name)

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from cockpit.config.paths import Places
+from cockpit.config.schema import AgentSettings
 from cockpit.core.errors import BadConfig, NotNow
 from cockpit.core.handoff.details import HandoffDetails
 from cockpit.core.ids import AgentName, HandoffId, JobId, SessionId
@@ -75,6 +76,28 @@ def test_the_same_file_by_another_name_is_no_other_file(
     (own_home / "other.toml").write_text(file.read_text())
     with pytest.raises(NotNow):
         fleet.load(own_home / "other.toml", named=True)
+
+
+def test_what_a_full_disk_left_of_a_forgotten_agent_is_removed_by_the_next_supervisor(
+    parts: Dependencies, own_home: Path
+) -> None:
+    hooks = {"on_error": [{"type": "shell", "command": ("true",)}]}
+    settings = AgentSettings.model_validate(
+        {"name": "web", "directory": own_home, "env": {"A": "b"}, "hooks": hooks}
+    )
+    fleet = Fleet(parts)
+    agent = fleet.take_up(settings, None)
+    left = [parts.places.state / folder / "web.json" for folder in ("environments", "agent-hooks")]
+    assert all(file.is_file() for file in left)
+    parts.store.run("pragma query_only = on")
+    fleet.forget(agent)
+    parts.store.run("pragma query_only = off")
+    assert AgentName("web") in [record.name for record in parts.store.agents()]
+    again = Fleet(parts)
+    again.remember()
+    assert again.find("web") is None
+    assert AgentName("web") not in [record.name for record in parts.store.agents()]
+    assert not any(file.exists() for file in left)
 
 
 async def test_a_file_is_read_beside_the_event_loop(parts: Dependencies, own_home: Path) -> None:
