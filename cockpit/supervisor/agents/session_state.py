@@ -190,9 +190,10 @@ class SessionState:
         CLI compacts.
         """
         meter = self.reading.meter
-        calls, tokens = meter.api_calls, meter.tokens
+        calls, tokens, compactions = meter.api_calls, meter.tokens, meter.compactions
         meter.feed(event)
-        if isinstance(event, Compacted):
+        # A second line about the same compaction may lack the trigger.
+        if isinstance(event, Compacted) and (event.trigger or meter.compactions > compactions):
             self.compaction.last_trigger = event.trigger
         could_compact = self.compaction.prompted or not self.compacts_before_prompts
         if isinstance(event, UserSaid) and not (event.meta or event.sidechain):

@@ -88,7 +88,11 @@ class Compactions:
             session_state.compaction.held = False
 
     def record_compaction(self, agent: Agent) -> None:
-        """Record a compaction. The screen shows a compaction that came too late for a handoff."""
+        """Record a compaction. The screen shows a compaction that came too late for a handoff.
+
+        If the trigger is unknown, the user may have wanted the compaction: then neither the screen
+        nor the event calls it too late.
+        """
         kept = agent.session_state.compaction.kept_before
         late = ""
         before, marks = agent.session_state.gauge.before_compaction, agent.marks
@@ -102,8 +106,10 @@ class Compactions:
         if agent.handoff is not None:
             text += handoff_clause(agent.handoff)
         elif late and not wanted:
-            agent.session_state.compaction.too_late = late
-            text += f", {late}: too late for a handoff"
+            text += f", {late}"
+            if trigger:
+                agent.session_state.compaction.too_late = late
+                text += ": too late for a handoff"
         if kept:
             text += f". Facts saved before that: {kept}"
         self._dependencies.event_log.record(

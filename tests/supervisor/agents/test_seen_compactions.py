@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+from typing import Any, cast
+
 import pytest
 
+from cockpit.config.paths import Places
+from cockpit.config.schema import AgentSettings
 from cockpit.core.handoff.states import Document, Ended, Handoff, Outcome, Plan, Reviewing, Starting
 from cockpit.core.handoff.states import State as HandoffState
 from cockpit.core.reading import Confidence, Window
 from cockpit.core.session import AssistantReplied, Compacted, Usage, UserSaid
+from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.session_state import SessionState
-from cockpit.supervisor.observe.compaction import handoff_clause
+from cockpit.supervisor.main import dependencies
+from cockpit.supervisor.observe.compaction import Compactions, handoff_clause
 
 DOCUMENT = Document("/d", "0" * 64, "agent")
 
@@ -37,6 +45,38 @@ def test_a_summary_that_counts_little_is_no_place_where_the_cli_compacts(
         state.read([reply(f"m{at}", tokens)], at + 1.0)
     state.read([Compacted("auto", None)], 9.0)
     assert state.compaction.by_itself_at == compacted_at
+
+
+@pytest.mark.parametrize(
+    ("triggers", "told", "too_late"),
+    [
+        (["auto"], " automatically, 60k tokens above the act threshold: too late for a", True),
+        (["manual"], " at your request", False),
+        ([""], ", 60k tokens above the act threshold", False),
+        # CLI 1.0 writes a second line, without the trigger.
+        (["auto", ""], " automatically, 60k tokens above the act threshold: too late for a", True),
+        (["", "manual"], " at your request", False),
+    ],
+)
+def test_only_a_compaction_that_nobody_asked_for_is_called_too_late(
+    own_home: Path, triggers: list[str], told: str, too_late: bool
+) -> None:
+    places = Places.of(os.environ)
+    places.make()
+    parts = dependencies(places)
+    settings = AgentSettings.model_validate(
+        {"name": "api", "directory": own_home, "context": {"act": "130k", "force": "150k"}}
+    )
+    agent = Fleet(parts).take_up(settings, None)
+    agent.session_state.caught_up()
+    agent.read([reply("1", 190_000), *(Compacted(trigger, None) for trigger in triggers)], 1.0)
+    unused = cast("Any", None)
+    Compactions(parts, unused, unused).record_compaction(agent)
+    (event,) = [one for one in parts.store.events(0, 10) if one.kind == "agent.compacted"]
+    assert event.text.startswith(f"api compacted its context{told}")
+    assert ("too late" in event.text) is too_late
+    assert (agent.session_state.compaction.too_late is not None) is too_late
+    parts.store.close()
 
 
 PROMPT = UserSaid("And another.")
