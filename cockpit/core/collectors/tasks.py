@@ -32,7 +32,8 @@ class TaskCollector:
         self._tasks: dict[str, Todo] = {}
         self._creating: dict[str, str] = {}
         self._updating: dict[str, tuple[str, Todo]] = {}
-        self._listing: dict[str, None] = {}
+        self._listing: dict[str, frozenset[str]] = {}
+        """For each call of `TaskList` without a result: the numbers of the tasks known then."""
 
     @property
     def todos(self) -> tuple[Todo, ...]:
@@ -52,7 +53,7 @@ class TaskCollector:
             case "TaskUpdate":
                 self._update(tool.id, tool.input)
             case "TaskList":
-                remember_call(self._listing, tool.id, None)
+                remember_call(self._listing, tool.id, frozenset(self._tasks))
 
     def finished(self, event: ToolFinished) -> None:
         """Record a result. The change of a failed call is undone."""
@@ -71,9 +72,9 @@ class TaskCollector:
         if updated is not None and (event.failed or event.text.startswith("Task not found")):
             number, task = updated
             self._tasks[number] = task
-        if event.tool_use_id in self._listing:
-            del self._listing[event.tool_use_id]
-            self._read_list(event)
+        known = self._listing.pop(event.tool_use_id, None)
+        if known is not None and not event.failed:
+            self._read_list(event, known)
 
     def recorded(self, event: TodosRecorded) -> None:
         """Use the list in a reminder that the CLI gave to the model."""
@@ -110,14 +111,20 @@ class TaskCollector:
             task = replace(task, content=subject)
         self._tasks[number] = task
 
-    def _read_list(self, event: ToolFinished) -> None:
-        """Use the list of tasks that the CLI printed, which includes changes by other sessions."""
+    def _read_list(self, event: ToolFinished, known: frozenset[str]) -> None:
+        """Use the list of tasks that the CLI printed, which includes changes by other sessions.
+
+        The CLI prints all tasks, so a task in `known` that a whole list lacks was deleted. Of a
+        list whose middle is missing in the event, only the whole lines are used.
+        """
         text = event.text.strip()
-        matches = [_LISTED.fullmatch(line) for line in text.split("\n")]
-        if event.failed or not (text == _NONE_LISTED or any(matches)):
-            return
-        if text == _NONE_LISTED:
-            self._tasks.clear()
+        lines = text.split("\n")
+        if event.tail:
+            lines = [*lines[:-1], *event.tail.strip().split("\n")[1:]]
+        matches = [_LISTED.fullmatch(line) for line in lines]
+        if text == _NONE_LISTED or (all(matches) and not event.tail):
+            for number in known.difference(match[1] for match in matches if match is not None):
+                self._tasks.pop(number, None)
         for match in matches:
             if match is not None and (match[1] in self._tasks or len(self._tasks) < TODOS_KEPT):
                 self._tasks[match[1]] = Todo(match[3], match[2])

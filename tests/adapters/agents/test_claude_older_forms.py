@@ -197,7 +197,7 @@ def test_tasks_are_as_listed_in_order_and_a_failed_update_changes_nothing() -> N
         reply(tool("l", "TaskList")),
         result("l", "#1 [completed] task 1\n#2 [in_progress] task two (me) [blocked by #1, #3]"),
     )
-    assert facts_of(*made, *listed).todos[:2] == (
+    assert facts_of(*made, *listed).todos == (
         Todo("task 1", "completed"),
         Todo("task two", "in_progress"),
     )
@@ -208,6 +208,38 @@ def test_tasks_are_as_listed_in_order_and_a_failed_update_changes_nothing() -> N
         result("n", "Task #1 created successfully: new"),
     )
     assert facts_of(*made, *again).todos == (Todo("new", "pending"),)
+
+
+def test_a_whole_list_of_tasks_replaces_what_is_known_and_no_other_list_does() -> None:
+    made = [
+        one
+        for number in range(1, 41)
+        for one in (
+            reply(tool(f"c{number}", "TaskCreate", subject=f"task {number}")),
+            result(f"c{number}", f"Task #{number} created successfully: task {number}"),
+        )
+    ]
+    asked = reply(tool("l", "TaskList"))
+
+    def after(*lines: bytes) -> list[str]:
+        return [todo.content for todo in facts_of(*made, *lines).todos]
+
+    assert after(asked, result("l", "#1 [pending] task 1\n#3 [pending] third")) == [
+        "task 1",
+        "third",
+    ]
+    assert len(after(asked, result("l", "#1 [pending] task 1\nand its second line"))) == 40
+    assert len(after(asked, result("l", "#1 [pending] task 1", failed=True))) == 40
+    long = "\n".join(f"#{n} [pending] task {n} {'x' * 90}" for n in range(1, 41) if n != 20)
+    kept = after(asked, result("l", long))
+    assert len(kept) == 40
+    # The lines that are cut in the middle of the list count for nothing.
+    assert {text.partition(" x")[2].count("x") for text in kept} <= {0, 89}
+    assert kept[0].endswith("xxx")
+    assert kept[-1].endswith("xxx")
+    at_once = reply(tool("n", "TaskCreate", subject="new"), tool("l", "TaskList"))
+    created = result("n", "Task #41 created successfully: new")
+    assert after(at_once, created, result("l", "#1 [pending] task 1")) == ["task 1", "new"]
 
 
 def test_a_list_of_which_everything_is_completed_was_cleared() -> None:
