@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from cockpit.adapters.agents.runtime_defaults import RuntimeDefaults
+from cockpit.adapters.files.foreign_files import is_file
 from cockpit.adapters.process.prompt_files import PROMPTS
 from cockpit.core.capabilities import Capabilities, No, SessionIds
 from cockpit.core.errors import BadUsage, NotNow, ProgramMissing
@@ -14,6 +16,7 @@ from cockpit.core.ids import AgentName
 from cockpit.core.moments import Moment
 from cockpit.core.permission import Modes, Rights
 from cockpit.core.reading import Confidence, Window
+from cockpit.core.safetext import safe_line
 from cockpit.core.session import SessionEvent, Skipped
 from cockpit.core.tool_names import ToolNames
 from cockpit.ports.panes import Launch, Screen
@@ -180,8 +183,18 @@ def resolved_program(
     path = shutil.which(str(local) if local else word, path=environment.get("PATH"))
     if path is None:
         raise ProgramMissing(
-            f"{owner} cannot run {word!a}: no such program",
-            "Searched in " + (str(directory) if local else "PATH") + ".",
-            "Check the name, or give the program's absolute path.",
+            f"{owner} cannot run {word!a}: no such program", *_why_missing(word, local)
         )
     return path
+
+
+def _why_missing(word: str, local: Path | None) -> tuple[str, str]:
+    """Return the detail and the hint for a program that was not found."""
+    if "/" not in word:
+        return "Searched in PATH.", "Check the name, or give the program's absolute path."
+    tried = local or Path(word)
+    shown = safe_line(str(tried), 4096)
+    if is_file(tried):
+        return f"{shown} is not executable.", f"Make it executable: chmod +x {shlex.quote(shown)}"
+    instead = "install the program there" if tried.is_absolute() else "give the absolute path"
+    return f"Tried {shown}.", f"Correct the path, or {instead}."

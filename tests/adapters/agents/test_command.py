@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from cockpit.adapters.agents.command import Command
+from cockpit.adapters.agents.command import Command, resolved_program
 from cockpit.core.errors import BadUsage, ProgramMissing
 from cockpit.core.ids import AgentName, SessionId
 from cockpit.ports.runtimes import SessionOrder
@@ -57,3 +57,30 @@ def test_nothing_to_run_and_no_such_program_are_said(tmp_path: Path) -> None:
         runtime.launch(order(tmp_path), runtime.program({}))
     with pytest.raises(ProgramMissing, match="no-such-thing"):
         runtime.launch(order(tmp_path, command=("no-such-thing",)), runtime.program({}))
+
+
+@pytest.mark.parametrize(
+    ("word", "in_directory", "detail", "hint"),
+    [
+        ("no-such-thing", True, "Searched in PATH.", "give the program's absolute path"),
+        ("{}/nothing", True, "Tried {}/nothing.", "install the program there"),
+        ("{}/nothing", False, "Tried {}/nothing.", "install the program there"),
+        ("./nothing", True, "Tried {}/nothing.", "install the program there"),
+        ("bin/nothing", False, "Tried bin/nothing.", "give the absolute path"),
+        ("./plain.sh", True, "{}/plain.sh is not executable.", "chmod +x {}/plain.sh"),
+        ("{}", False, "Tried {}.", "install the program there"),
+    ],
+)
+def test_a_missing_program_is_named_with_the_path_that_was_tried(
+    tmp_path: Path, word: str, in_directory: bool, detail: str, hint: str
+) -> None:
+    (tmp_path / "plain.sh").write_text("#!/bin/sh\n")
+    with pytest.raises(ProgramMissing) as error:
+        resolved_program(
+            "api",
+            word.format(tmp_path),
+            tmp_path if in_directory else None,
+            {"PATH": "/usr/bin:/bin"},
+        )
+    assert error.value.detail == detail.format(tmp_path)
+    assert hint.format(tmp_path) in error.value.hint
