@@ -185,6 +185,21 @@ def test_a_background_process_must_not_be_ended_for_one_session(
     assert "background process" in session.obstacle.reason
 
 
+@pytest.mark.parametrize("words", [["exec", "its job"], ["mcp-server"], []])
+def test_a_session_without_a_terminal_belongs_to_the_program_that_runs_it(
+    tmp_path: Path, open_sessions: Open, monkeypatch: pytest.MonkeyPatch, words: Sequence[str]
+) -> None:
+    monkeypatch.setattr(other_sessions, "terminal", lambda _: "")
+    begin(tmp_path)
+    open_sessions(IDENT, OTHER, words=words)
+    (session,) = found(tmp_path)
+    assert session.obstacle is not None
+    assert session.obstacle.reason == (
+        "Codex runs the session without a terminal, for a script or another program."
+    )
+    assert session.obstacle.remedy == "Wait until that program has ended, or end it yourself"
+
+
 def test_a_prompt_is_no_command(tmp_path: Path, open_sessions: Open) -> None:
     begin(tmp_path)
     open_sessions(IDENT, words=["--", "exec"])

@@ -180,10 +180,15 @@ def _kind(pid: int) -> str:
 
 
 def _with_obstacle(session: LiveSession, others: int) -> LiveSession:
-    if session.kind == "app-server" or not terminal(session.pid):
+    if session.kind == "app-server":
         obstacle = Obstacle(
             "Codex runs the sessions of all terminals in one background process.",
             "End the session in its terminal (/quit); Codex closes it within about a minute",
+        )
+    elif not terminal(session.pid):
+        obstacle = Obstacle(
+            "Codex runs the session without a terminal, for a script or another program.",
+            "Wait until that program has ended, or end it yourself",
         )
     elif others:
         obstacle = Obstacle(
