@@ -148,9 +148,12 @@ def test_an_empty_prompt_box_is_told_from_a_dialog() -> None:
 
 
 def test_a_dialog_before_the_session_is_named() -> None:
-    assert "trust this folder" in (first_dialog(screen("trust")) or "")
+    trust = "Codex asks whether you trust this folder; answer in the agent's pane"
+    assert first_dialog(screen("trust")) == trust
     assert first_dialog(screen("idle")) is None
     assert "hooks" in (first_dialog(Screen(("Hooks need review",))) or "")
+    elsewhere = Screen(("This conversation is open in another app",))
+    assert "close it there, then press R" in (first_dialog(elsewhere) or "")
 
 
 def signal(event: str, **payload: object) -> Signal:

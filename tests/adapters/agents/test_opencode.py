@@ -141,8 +141,17 @@ def test_an_empty_prompt_box_is_told_from_a_dialog() -> None:
 
 
 def test_what_comes_before_a_session_is_named() -> None:
-    assert "provider" in (first_dialog(screen("Connect a provider")) or "")
+    asks = "opencode asks you to connect a provider; do so in the agent's pane"
+    assert first_dialog(screen("Connect a provider")) == asks
     assert first_dialog(screen(RULE)) is None
+
+
+def test_an_error_before_a_session_does_not_ask_for_an_answer() -> None:
+    shown = screen("Configuration is invalid at /w/opencode.json", "↳ Expected string, got 3 model")
+    assert first_dialog(shown) == (
+        "opencode cannot read its configuration; "
+        "correct the file that its pane names, then start the agent again"
+    )
 
 
 def test_a_database_that_cannot_be_read_is_no_missing_session(order: SessionOrder) -> None:

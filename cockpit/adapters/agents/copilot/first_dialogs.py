@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import re
 
-from cockpit.adapters.agents.first_dialogs import FirstDialogs, dialog_on
+from cockpit.adapters.agents.first_dialogs import DO_SO, FirstDialog, FirstDialogs, dialog_on
 from cockpit.ports.panes import Screen
 
 _DIALOGS: FirstDialogs = (
-    (re.compile(r"Confirm folder trust|Do you trust the files in this folder", re.I),
-     "Copilot asks whether you trust this folder"),
-    (re.compile(r"(Please|Use) .{0,20}/login|You are not logged in|Select an? account", re.I),
-     "Copilot asks you to log in"),
-)  # fmt: skip
+    FirstDialog(
+        re.compile(r"Confirm folder trust|Do you trust the files in this folder", re.I),
+        "Copilot asks whether you trust this folder",
+    ),
+    FirstDialog(
+        re.compile(r"(Please|Use) .{0,20}/login|You are not logged in|Select an? account", re.I),
+        "Copilot asks you to log in",
+        DO_SO,
+    ),
+)
 
 
 def first_dialog(screen: Screen) -> str | None:

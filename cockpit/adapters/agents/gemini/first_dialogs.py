@@ -7,15 +7,22 @@ from __future__ import annotations
 
 import re
 
-from cockpit.adapters.agents.first_dialogs import FirstDialogs, dialog_on
+from cockpit.adapters.agents.first_dialogs import DO_SO, FirstDialog, FirstDialogs, dialog_on
 from cockpit.ports.panes import Screen
 
 _DIALOGS: FirstDialogs = (
-    (re.compile(r"Do you trust the files in this folder\?", re.I),
-     "Gemini asks whether you trust this folder"),
-    (re.compile(r"How would you like to authenticate|Enter Gemini API Key|Waiting for auth", re.I),
-     "Gemini asks you to log in"),
-)  # fmt: skip
+    FirstDialog(
+        re.compile(r"Do you trust the files in this folder\?", re.I),
+        "Gemini asks whether you trust this folder",
+    ),
+    FirstDialog(
+        re.compile(
+            r"How would you like to authenticate|Enter Gemini API Key|Waiting for auth", re.I
+        ),
+        "Gemini asks you to log in",
+        DO_SO,
+    ),
+)
 
 
 def first_dialog(screen: Screen) -> str | None:

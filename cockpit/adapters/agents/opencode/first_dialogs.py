@@ -7,14 +7,19 @@ from __future__ import annotations
 
 import re
 
-from cockpit.adapters.agents.first_dialogs import FirstDialogs, dialog_on
+from cockpit.adapters.agents.first_dialogs import DO_SO, FirstDialog, FirstDialogs, dialog_on
 from cockpit.ports.panes import Screen
 
 _DIALOGS: FirstDialogs = (
-    (re.compile(r"Connect a provider", re.I), "opencode asks you to connect a provider"),
-    (re.compile(r"Configuration is invalid|ConfigInvalidError|ConfigJsonError"),
-     "opencode cannot read its configuration"),
-)  # fmt: skip
+    FirstDialog(
+        re.compile(r"Connect a provider", re.I), "opencode asks you to connect a provider", DO_SO
+    ),
+    FirstDialog(
+        re.compile(r"Configuration is invalid|ConfigInvalidError|ConfigJsonError"),
+        "opencode cannot read its configuration",
+        "correct the file that its pane names, then start the agent again",
+    ),
+)
 
 
 def first_dialog(screen: Screen) -> str | None:
