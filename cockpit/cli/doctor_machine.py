@@ -153,6 +153,7 @@ def gemini(environment: Mapping[str, str], directory: Path) -> list[Finding]:
     """Check Gemini CLI, if it is installed: cockpit's extension, and trust in the directory."""
     from cockpit.adapters.agents.gemini.extension import Linked, state_of
     from cockpit.adapters.agents.gemini.program import find_program
+    from cockpit.adapters.agents.gemini.settings import settings_file
     from cockpit.adapters.agents.gemini.trust import is_trusted, is_worktree_of_trusted
 
     if shutil.which("gemini", path=environment.get("PATH")) is None:
@@ -164,11 +165,16 @@ def gemini(environment: Mapping[str, str], directory: Path) -> list[Finding]:
     findings = [_version("gemini", program.version, str(program.path))]
     linked = state_of(environment, directory)
     if linked is not Linked.YES:
+        match linked:
+            case Linked.OFF:
+                remedy = "Enable it here: gemini extensions enable cockpit"
+            case Linked.HOOKS_OFF:
+                remedy = f"Set hooksConfig.enabled to true in {settings_file(environment)}"
+            case Linked.NO | Linked.OLD:
+                remedy = "Run: cockpit setup gemini"
         findings.append(
             note("gemini", f"cockpit's extension is {linked.value}: handoff requests wait for "
-                 "the end of a turn, and cockpit notices dialogs some seconds later",
-                 "Enable it here: gemini extensions enable cockpit" if linked is Linked.OFF
-                 else "Run: cockpit setup gemini")
+                 "the end of a turn, and cockpit notices dialogs some seconds later", remedy)
         )  # fmt: skip
     if not (is_trusted(directory, environment) or is_worktree_of_trusted(directory, environment)):
         findings.append(

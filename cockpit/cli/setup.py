@@ -104,12 +104,20 @@ def _remove_hook(*, yes: bool) -> int:
 def _link(environment: dict[str, str], folder: Path, *, yes: bool) -> int:
     from cockpit.adapters.agents.gemini import extension
     from cockpit.adapters.agents.gemini.program import find_program
+    from cockpit.adapters.agents.gemini.settings import settings_file
     from cockpit.cli.output import say
 
     program = find_program(environment)
-    if extension.state_of(environment) is extension.Linked.YES:
+    state, hooks_off = extension.state_of(environment), extension.Linked.HOOKS_OFF
+    if state is extension.Linked.YES:
         say("cockpit's extension is already linked and up to date.")
         return 0
+    if state is hooks_off:
+        raise NotNow(
+            "cockpit's extension is linked, but all hooks are switched off in Gemini",
+            f"hooksConfig.enabled is false in {safe_line(str(settings_file(environment)), 4096)}.",
+            "Set it to true in that file.",
+        )
     say(f"{WAYS['gemini']} The setup writes cockpit's extension to")
     say(f"  {folder}")
     say(f"and runs `{program.path} extensions link`, which writes")
@@ -122,7 +130,12 @@ def _link(environment: dict[str, str], folder: Path, *, yes: bool) -> int:
     say("and shows a handoff that is pending in their directory.")
     _ask("Link the extension?", yes=yes)
     extension.link(program, environment, folder)
-    say("Linked. New agents use it. To undo: cockpit setup gemini --remove")
+    if extension.state_of(environment) is hooks_off:
+        say("Linked, but Gemini runs no hooks: set hooksConfig.enabled to true in")
+        say(f"  {settings_file(environment)}")
+        say("To undo: cockpit setup gemini --remove")
+    else:
+        say("Linked. New agents use it. To undo: cockpit setup gemini --remove")
     return 0
 
 

@@ -93,6 +93,28 @@ def test_a_new_version_of_the_extension_replaces_the_old_one(record: Path, own_h
     assert "reporter.sh" in (folder / "report.sh").read_text()
 
 
+def test_hooks_that_gemini_has_switched_off_are_named_with_the_setting(
+    record: Path, own_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = own_home / ".gemini" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"hooksConfig": {"enabled": false}}')
+    assert run(["setup", "gemini", "--yes"]) == 0
+    told = capsys.readouterr().err
+    assert f"set hooksConfig.enabled to true in\n  {settings}\n" in told
+
+    (found,) = [one for one in gemini(os.environ, own_home) if "extension" in one.said]
+    assert "all hooks are switched off" in found.said
+    assert found.remedy == f"Set hooksConfig.enabled to true in {settings}"
+    assert run(["setup", "gemini", "--yes"]) == 5
+    assert f"hooksConfig.enabled is false in {settings}" in capsys.readouterr().err
+    assert len(record.read_text().splitlines()) == 1
+
+    settings.write_text('{"hooksConfig": {"enabled": true}}')
+    assert run(["setup", "gemini", "--yes"]) == 0
+    assert "already linked" in capsys.readouterr().err
+
+
 def test_without_gemini_it_says_how_to_install_it(
     own_home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -359,6 +359,18 @@ def test_without_the_extension_nothing_is_asked_in_the_middle_of_a_turn(
     assert gemini.withdraw_ask(API) is True
 
 
+def test_hooks_that_are_switched_off_are_named_with_the_setting(
+    tmp_path: Path, order: SessionOrder
+) -> None:
+    linked(order, SOURCE)
+    (own(order) / "settings.json").write_text('{"hooksConfig": {"enabled": false}}')
+    Gemini(tmp_path / "state").launch(order, Program(Path("/bin/gemini"), "1"))
+    lacks = Gemini(tmp_path / "state").lacks(API) or ""  # by a supervisor that started later
+    assert "all hooks are switched off in Gemini's settings" in lacks
+    assert "set hooksConfig.enabled to true in" in lacks
+    assert "cockpit setup gemini" not in lacks
+
+
 def test_the_extension_is_recognised_by_its_content(tmp_path: Path, order: SessionOrder) -> None:
     env = order.environment
     assert extension.state_of(env) is extension.Linked.NO
@@ -368,6 +380,8 @@ def test_the_extension_is_recognised_by_its_content(tmp_path: Path, order: Sessi
     (own(order) / "extensions" / "extension-enablement.json").write_text(json.dumps(rules))
     assert extension.state_of(env, order.directory) is extension.Linked.OFF
     assert extension.state_of(env, Path("/elsewhere")) is extension.Linked.YES
+    (own(order) / "settings.json").write_text('{"hooksConfig": {"enabled": false}}')
+    assert extension.state_of(env, order.directory) is extension.Linked.HOOKS_OFF
     note = {"source": str(tmp_path), "type": "link"}
     (own(order) / "extensions" / "cockpit" / ".gemini-extension-install.json").write_text(
         json.dumps(note)

@@ -46,10 +46,13 @@ class Linked(StrEnum):
     NO = "not linked"
     OLD = "linked, but from another version of cockpit"
     OFF = "linked, but switched off in Gemini"
+    HOOKS_OFF = "linked, but all hooks are switched off in Gemini's settings"
 
 
 def state_of(environment: Mapping[str, str], directory: Path | None = None) -> Linked:
-    """Return whether the extension is linked, current, and enabled in `directory`. Never raises."""
+    """Return whether the extension is linked, current, and enabled in `directory`, and whether
+    Gemini runs hooks. Never raises.
+    """
     folder = config_folder(environment) / "extensions"
     source = read_object(folder / NAME / _NOTE).get("source")
     if not isinstance(source, str):
@@ -58,7 +61,7 @@ def state_of(environment: Mapping[str, str], directory: Path | None = None) -> L
         return Linked.OLD
     hooks = user_settings(environment).get("hooksConfig")
     if isinstance(hooks, Mapping) and hooks.get("enabled") is False:
-        return Linked.OFF
+        return Linked.HOOKS_OFF
     return Linked.OFF if _is_disabled(folder, directory) else Linked.YES
 
 

@@ -293,11 +293,12 @@ class Gemini(HookedRuntime):
 def _without_hooks(lacks: str) -> str:
     if not lacks:
         return ""
-    step = (
-        "To enable it, in the agent's directory: gemini extensions enable cockpit"
-        if lacks == Linked.OFF
-        else "To link it: cockpit setup gemini"
-    )
+    if lacks == Linked.OFF:
+        step = "To enable it, in the agent's directory: gemini extensions enable cockpit"
+    elif lacks == Linked.HOOKS_OFF:
+        step = "To switch them on, set hooksConfig.enabled to true in Gemini's settings.json"
+    else:
+        step = "To link it: cockpit setup gemini"
     return f"cockpit's extension is {lacks}: requests wait for the end of a turn. {step}"
 
 

@@ -21,9 +21,14 @@ def config_folder(environment: Mapping[str, str]) -> Path:
     return Path(home) / ".gemini"
 
 
+def settings_file(environment: Mapping[str, str]) -> Path:
+    """Return the path of the user's settings for all projects."""
+    return config_folder(environment) / "settings.json"
+
+
 def user_settings(environment: Mapping[str, str]) -> Mapping[str, Any]:
     """Return the user's settings; empty if the file is missing or unreadable."""
-    return read_object(config_folder(environment) / "settings.json")
+    return read_object(settings_file(environment))
 
 
 def read_object(path: Path) -> Mapping[str, Any]:
