@@ -12,6 +12,7 @@ import pytest
 from cockpit.adapters.agents.claude.offer_hook import entry
 from cockpit.cli.commands import run
 from cockpit.cli.doctor_machine import gemini, own_sessions
+from cockpit.cli.places import our_places
 
 STAND_IN = """\
 #!/bin/sh
@@ -113,6 +114,19 @@ def test_hooks_that_gemini_has_switched_off_are_named_with_the_setting(
     settings.write_text('{"hooksConfig": {"enabled": true}}')
     assert run(["setup", "gemini", "--yes"]) == 0
     assert "already linked" in capsys.readouterr().err
+
+
+def test_an_extension_that_cannot_be_written_is_an_error_with_its_folder(
+    record: Path, own_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = our_places().state / "gemini-extension"
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    folder.touch()
+    assert run(["setup", "gemini", "--yes"]) == 1
+    told = capsys.readouterr().err
+    assert f"Cannot write cockpit's extension to {folder}" in told
+    assert "free space on its disk. Then: cockpit setup gemini" in told
+    assert record.read_text() == ""
 
 
 def test_without_gemini_it_says_how_to_install_it(

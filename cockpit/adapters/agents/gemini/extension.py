@@ -75,8 +75,22 @@ def notes_folder(environment: Mapping[str, str]) -> Path | None:
 def link(program: Program, environment: Mapping[str, str], folder: Path) -> None:
     """Write the extension to `folder`, and link it with Gemini's command, replacing an older link.
 
-    Raises `Failed` if Gemini's command fails, and `OSError` if the files cannot be written.
+    Raises `Failed` if the files cannot be written, or if Gemini's command fails.
     """
+    try:
+        _write_files(folder)
+    except OSError as error:
+        raise Failed(
+            f"Cannot write cockpit's extension to {safe_line(str(folder), 4096)}",
+            f"{error.strerror}. The link in Gemini was not changed.",
+            "Make the folder writable, or free space on its disk. Then: cockpit setup gemini",
+        ) from None
+    if state_of(environment) is not Linked.NO:
+        unlink(program, environment, folder)
+    _run(program, environment, folder, "link", str(folder), "--consent")
+
+
+def _write_files(folder: Path) -> None:
     folder.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     for name in FILES:
         target = folder / name
@@ -84,9 +98,6 @@ def link(program: Program, environment: Mapping[str, str], folder: Path) -> None
         write_whole(target, read_file(_SOURCE / name, _LARGEST), 0o600)
     command = shlex.join(own_command(OFFER))
     write_whole(folder / OFFER_SCRIPT, f"#!/bin/sh\nexec {command} 2>/dev/null\n".encode(), 0o700)
-    if state_of(environment) is not Linked.NO:
-        unlink(program, environment, folder)
-    _run(program, environment, folder, "link", str(folder), "--consent")
 
 
 def unlink(program: Program, environment: Mapping[str, str], folder: Path) -> None:
