@@ -221,7 +221,7 @@ def test_claudes_hook_that_does_not_run_is_noted(
     assert "disableAllHooks" in capsys.readouterr().err
     settings.write_text(json.dumps({"hooks": {"SessionStart": [entry()]}}).replace(" -E ", " "))
     assert of_own_sessions()[0] == "note"
-    assert "another installation" in of_own_sessions()[1]
+    assert "by another installation or an older version of cockpit" in of_own_sessions()[1]
     assert run(["setup", "claude", "--yes"]) == 0
     assert of_own_sessions()[0] == "fit"
 

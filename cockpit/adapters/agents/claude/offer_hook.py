@@ -41,7 +41,7 @@ class Setup(StrEnum):
 
     YES = "set up"
     NO = "not set up"
-    OLD = "set up by another installation of cockpit"
+    OLD = "set up by another installation or an older version of cockpit"
     OFF = "set up, but all hooks are switched off in the settings"
 
 
