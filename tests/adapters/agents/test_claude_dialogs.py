@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -262,6 +263,22 @@ def test_a_text_is_written_before_enter() -> None:
     assert step("own-answer-80", 3, text="my own answer") == Step(key="Enter", last=True)
     assert step("plan-100", 2, text="a b") == Step(key="3")
     assert step("plan-typing-100", 2, text="a b") == Step(paste="a b")
+
+
+def test_an_answer_that_cannot_be_given_is_refused_for_its_own_reason() -> None:
+    assert step("question-80", 3) == Stuck('the choice "Type something." needs text')
+    assert step("own-answer-80", 3) == Stuck("a text line is open in the pane")
+    assert step("boxes-80", 3) == Stuck('the choice "Type something" cannot be used here')
+    assert step("boxes-80", 0, 3) == Stuck('the choice "Type something" cannot be used here')
+    assert step("boxes-80", 0, 4) == Stuck(
+        'the choice "Chat about this" cannot be combined with other choices'
+    )
+    seen = read("boxes-80")
+    choices = list(seen.choices)
+    choices[3] = replace(choices[3], checked=True)
+    assert next_step(replace(seen, choices=tuple(choices)), Answer((0,))) == Stuck(
+        'the choice "Type something" has a checked box in the pane'
+    )
 
 
 def test_no_digit_is_typed_into_a_text_line() -> None:

@@ -31,8 +31,10 @@ def next_step(seen: Dialog, answer: Answer) -> Step | Stuck:
         return _check(seen, frozenset(answer.choices))
     (place,) = answer.choices
     if not answer.text:
-        if seen.typing or seen.choices[place].text == "must":
+        if seen.typing:
             return Stuck("a text line is open in the pane")
+        if seen.choices[place].text == "must":
+            return Stuck(f'the choice "{seen.choices[place].label}" needs text')
         return Step(key=str(place + 1), last=True)
     return _with_text(seen, place, answer.text)
 
@@ -44,10 +46,15 @@ def _has_box(seen: Dialog, choices: tuple[int, ...]) -> bool:
 def _check(seen: Dialog, choices: frozenset[int]) -> Step | Stuck:
     if seen.typing:
         return Stuck("a text line is open in the pane")
-    boxes = [place for place, choice in enumerate(seen.choices) if choice.checked is not None]
-    if not choices <= set(boxes[:-1]) or seen.choices[boxes[-1]].checked:
-        return Stuck('the choice "Type something" cannot be used here')
-    for place in boxes[:-1]:
+    *boxes, free = (n for n, choice in enumerate(seen.choices) if choice.checked is not None)
+    if free in choices:
+        return Stuck(f'the choice "{seen.choices[free].label}" cannot be used here')
+    if other := choices.difference(boxes):
+        label = seen.choices[min(other)].label
+        return Stuck(f'the choice "{label}" cannot be combined with other choices')
+    if seen.choices[free].checked:
+        return Stuck(f'the choice "{seen.choices[free].label}" has a checked box in the pane')
+    for place in boxes:
         if seen.choices[place].checked != (place in choices):
             return Step(key=str(place + 1))
     return Step(key="Tab", last=True)
