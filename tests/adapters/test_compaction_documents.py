@@ -29,6 +29,14 @@ def test_old_ones_are_removed(tmp_path: Path) -> None:
     assert (old.exists(), new.exists()) == (False, True)
 
 
+def test_a_state_folder_behind_a_link_is_used(tmp_path: Path) -> None:
+    (tmp_path / "disk").mkdir()
+    (tmp_path / "state").symlink_to("disk")
+    documents = CompactionDocuments(tmp_path / "state" / "compactions")
+    assert documents.keep("s-1", 1.0, "text").read_text() == "text"
+    assert [path.parent.name for path in tmp_path.glob("disk/*/*.md")] == ["compactions"]
+
+
 def test_an_id_that_is_a_path_is_refused(tmp_path: Path) -> None:
     with pytest.raises(Failed):
         CompactionDocuments(tmp_path).keep("../x", 1.0, "text")
