@@ -72,6 +72,8 @@ def test_every_section_has_a_name_and_foreign_text_is_no_template(template: Path
         ("{% include '/etc/passwd' %}", "no loader"),
         ("{{ 1 / 0 }}", "ZeroDivisionError"),
         ("{{ 'x' * 10 ** 7 }}", "larger than 256 KiB"),
+        ("{{ '\\U0001f600' * 140_000 }}", "larger than 256 KiB"),
+        ("{{ '\\x01' * 262_000 }}", "not a handoff document"),
         ("{% for n in range(10 ** 7) %}x{% endfor %}", "Range too big"),
         ("{{ [].append(1) }}{{ sections.clear() }}", "unsafe|not safely callable"),
         pytest.param(

@@ -25,7 +25,7 @@ CPU_SECONDS = 3
 MEMORY = 512 * 1024 * 1024
 """Maximum bytes of address space; rendering a document needs a tenth of this."""
 _JSON_EXPANDS = 6
-"""Bytes of one escaped character as JSON; characters above U+FFFF have twice as many."""
+"""Maximum bytes of JSON for each byte of the result, such as `\\u0001` for a control character."""
 
 
 class Unrendered(Exception):
@@ -38,7 +38,7 @@ class Unrendered(Exception):
 
 
 def render_in_process(source: str, values: Mapping[str, Any], largest: int) -> str:
-    """Return the rendered template, at most `largest` characters. Raises `Unrendered`."""
+    """Return the rendered template, at most `largest` bytes of UTF-8. Raises `Unrendered`."""
     limits = {"cpu": CPU_SECONDS, "memory": MEMORY, "largest": largest}
     order = json.dumps({"source": source, "values": values, **limits}).encode()
     with tempfile.TemporaryFile() as made:
@@ -79,7 +79,7 @@ def _render(source: str, values: Mapping[str, Any], largest: int) -> dict[str, A
     size, pieces = 0, []
     try:
         for piece in environment.from_string(source).generate(values):
-            size += len(piece)
+            size += len(piece.encode("utf-8", "surrogatepass"))
             if size > largest:
                 return {"error": f"the result is larger than {largest // 1024} KiB"}
             pieces.append(piece)
