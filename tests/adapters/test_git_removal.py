@@ -330,6 +330,30 @@ async def test_one_whose_folder_is_gone_is_forgotten_by_git(
     assert await Git().trees(repository) == []
 
 
+@pytest.mark.parametrize("is_saved", [True, False])
+async def test_a_new_folder_in_place_of_one_that_is_gone_is_left_alone(
+    repository: Path, tree: Path, *, is_saved: bool
+) -> None:
+    if not is_saved:
+        run(tree, "checkout", "-q", "--orphan", "new-root")
+        run(tree, "rm", "-q", "-r", "--cached", ".")
+    shutil.rmtree(tree)
+    gone = await seen(repository)
+    tree.mkdir()
+
+    async def never(where: Path) -> str | None:
+        raise AssertionError(where)
+
+    with pytest.raises(NotNow, match="git still lists") as caught:
+        await Git().remove(gone, never)
+    new = "Something new exists at the worktree's path, and was not changed."
+    kept = run(repository, "for-each-ref", "--format=%(refname)", "refs/cockpit")
+    assert bool(kept) == is_saved
+    saved = f" {kept} contains all that was removed." if is_saved else ""
+    assert caught.value.detail == new + saved
+    assert tree.is_dir()
+
+
 async def test_one_that_lost_its_git_file_is_left_alone(repository: Path, tree: Path) -> None:
     (tree / ".git").unlink()
     (tree / "new").write_text("new\n")

@@ -212,9 +212,10 @@ class GitRemoval:
         elif state is not None and await self._own.read(tree, git_paths.folder) != state:
             reason = "git's files for the worktree have changed, and were not deleted."
         if reason is not None:
+            saved = f" {reference} contains all that was removed." if reference else ""
             raise NotNow(
                 f"git still lists {safe_line(str(tree.directory))}, but its files are removed",
-                f"{reason} {reference} contains all that was removed.",
+                f"{reason}{saved}",
                 "Check the path, then retry.",
             )
         await asyncio.to_thread(unregister, git_paths.folder)
