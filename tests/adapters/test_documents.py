@@ -14,7 +14,10 @@ from pathlib import Path
 import pytest
 
 from cockpit.adapters.documents.checked_reads import read_chosen, read_own, read_sealed, read_within
+from cockpit.adapters.documents.compaction_facts import CompactionDocuments
+from cockpit.adapters.documents.copies import Copies
 from cockpit.adapters.documents.files import FOLDER, NOTICE, Documents, document_name
+from cockpit.adapters.files import guarded_folder
 from cockpit.core.document import LARGEST
 from cockpit.core.errors import BadUsage, Failed
 from cockpit.core.front_matter import FrontMatter, dump
@@ -291,6 +294,34 @@ def test_a_draft_of_another_user_is_refused(documents: Documents, worktree: Path
     os.chown(path, 12345, 12345)
     with pytest.raises(Failed, match="another user"):
         documents.look_at_draft(path)
+
+
+SUPERUSERS = Path("/usr/share")
+OTHER_SETTING = "Set another folder in `handoff.directory`."
+OTHER_OWNER = "Give it to your user: sudo chown -R {} /usr/share"
+
+
+@pytest.mark.parametrize(
+    ("use", "hint"),
+    [
+        (lambda: guarded_folder.opened(SUPERUSERS).__enter__(), OTHER_SETTING),
+        (lambda: Copies(SUPERUSERS).keep(ID, b"text"), OTHER_OWNER),
+        (lambda: CompactionDocuments(SUPERUSERS).keep("s-1", 1.0, "text"), OTHER_OWNER),
+    ],
+)
+def test_a_folder_of_another_user_is_refused_with_a_hint_for_that_folder(
+    use: Callable[[], object], hint: str
+) -> None:
+    if os.geteuid() == 0:
+        os.seteuid(12345)
+    user = os.geteuid()
+    try:
+        with pytest.raises(Failed, match="/usr/share belongs to another user") as refused:
+            use()
+    finally:
+        os.seteuid(os.getuid())
+    assert refused.value.detail == f"Its owner is user 0; cockpit runs as user {user}."
+    assert refused.value.hint == hint.format(user)
 
 
 def test_what_a_crash_left_is_swept_when_it_is_old(documents: Documents, worktree: Path) -> None:

@@ -32,7 +32,7 @@ class CompactionDocuments:
             raise Failed(f"{session!a} is not a session id")
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         path = self._folder / f"{session}.{int(at * 1000):015d}.md"
-        with guarded_folder.opened(self._folder.resolve()) as folder:
+        with guarded_folder.opened(self._folder.resolve(), in_state=True) as folder:
             guarded_folder.write_durably(folder, path.name, text.encode(), replace=False)
         for older in self._of(session)[:-KEPT]:
             older.unlink(missing_ok=True)

@@ -79,7 +79,7 @@ class Copies:
         """Write a copy durably, replacing an older copy. Raises `OSError`."""
         copy = self.path(handoff)
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with guarded_folder.opened(self._folder.resolve()) as descriptor:
+        with guarded_folder.opened(self._folder.resolve(), in_state=True) as descriptor:
             guarded_folder.write_durably(descriptor, copy.name, data, replace=True)
 
 

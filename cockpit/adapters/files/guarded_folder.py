@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 import secrets
+import shlex
 import stat
 import time
 from collections.abc import Iterator
@@ -32,13 +33,16 @@ _NO_LINKS = {errno.EPERM, errno.EOPNOTSUPP, errno.EMLINK, errno.ENOSYS, errno.EA
 
 
 @contextmanager
-def opened(folder: Path, *, make_below: Path | None = None) -> Iterator[int]:
+def opened(
+    folder: Path, *, make_below: Path | None = None, in_state: bool = False
+) -> Iterator[int]:
     """Open a folder whose absolute path contains no symbolic link.
 
     With `make_below`, a parent of the folder, missing folders below this parent are created with
     mode 0700. Other users lose write permission for the folder. Raises `Failed` if a
     part of the path is a link or a file, or if the folder belongs to another user, and
-    `FileNotFoundError` for a missing folder.
+    `FileNotFoundError` for a missing folder. With `in_state`, the folder is in cockpit's state
+    folder, so the hint names no setting.
     """
     made_from = len(make_below.parts) if make_below is not None else len(folder.parts)
     at = os.open("/", _STEP)
@@ -51,7 +55,7 @@ def opened(folder: Path, *, make_below: Path | None = None) -> Iterator[int]:
     finally:
         os.close(at)
     try:
-        _restrict_to_owner(real, folder)
+        _restrict_to_owner(real, folder, in_state=in_state)
         yield real
     finally:
         os.close(real)
@@ -171,13 +175,17 @@ def _enter(at: int, part: str, folder: Path) -> int:
         raise
 
 
-def _restrict_to_owner(descriptor: int, folder: Path) -> None:
+def _restrict_to_owner(descriptor: int, folder: Path, *, in_state: bool) -> None:
     """Remove write permission of other users. Raises `Failed` for another user's folder."""
     entry = os.fstat(descriptor)
     if entry.st_uid != os.geteuid() and os.geteuid() != 0:
+        shown = safe_line(str(folder), 4096)
         raise Failed(
-            f"{safe_line(str(folder))} belongs to another user",
-            hint="Set another folder in `handoff.directory`.",
+            f"{shown} belongs to another user",
+            f"Its owner is user {entry.st_uid}; cockpit runs as user {os.geteuid()}.",
+            f"Give it to your user: sudo chown -R {os.geteuid()} {shlex.quote(shown)}"
+            if in_state
+            else "Set another folder in `handoff.directory`.",
         )
     if entry.st_mode & 0o022:
         os.fchmod(descriptor, stat.S_IMODE(entry.st_mode) & ~0o022)
