@@ -267,6 +267,7 @@ async def test_a_tmux_that_is_missing_is_said(tmux: Tmux, own_home: Path) -> Non
         ("tmux 10.0", True),
         ("tmux next-3.5", True),
         ("tmux master", True),
+        ("tmux 3.3", False),
         ("tmux 3.2a", False),
         ("tmux 2.9", False),
         ("", False),
@@ -280,8 +281,11 @@ def test_an_old_tmux_is_refused(own_home: Path) -> None:
     old = own_home / "tmux"
     old.write_text("#!/bin/sh\necho tmux 2.9a\n")
     old.chmod(0o700)
-    with pytest.raises(ProgramMissing, match="too old"):
+    with pytest.raises(ProgramMissing, match="too old") as refused:
         check_version("tmux", {"PATH": str(own_home)})
+    assert refused.value.detail == "This is tmux 2.9a; cockpit needs 3.3a or later."
+    assert "https://github.com/tmux/tmux/wiki/Installing" in refused.value.hint
+    assert "apt-get" not in refused.value.hint  # it would install the same version
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,10 @@ LONGEST_SOCKET_PATH = 107 if sys.platform == "linux" else 103
 NEEDED = frozenset({"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TERMINFO", "TERMINFO_DIRS"})
 
 INSTALL_HINT = "Install it (Debian: apt-get install tmux; macOS: brew install tmux)."
+UPGRADE_HINT = (
+    "Install a newer one: from your distribution's backports, with brew install tmux, or from "
+    "source: https://github.com/tmux/tmux/wiki/Installing"
+)
 
 
 class ServerGone(PanesSilent):
@@ -181,15 +185,15 @@ def check_version(program: str, environment: Mapping[str, str]) -> str:
         raise ProgramMissing(
             "tmux is too old",
             f"This is {version or 'unknown'}; cockpit needs 3.3a or later.",
-            INSTALL_HINT,
+            UPGRADE_HINT,
         )
     return version
 
 
 def new_enough(version: str) -> bool:
-    """Return whether a version of `tmux -V` is 3.3 or later. True for builds of the master branch
+    """Return whether a version of `tmux -V` is 3.3a or later. True for builds of the master branch
     and of OpenBSD."""
     if "master" in version or "openbsd" in version:
         return True
-    match = re.search(r"(\d+)\.(\d+)", version)
-    return match is not None and (int(match[1]), int(match[2])) >= OLDEST
+    match = re.search(r"(\d+)\.(\d+)([a-z]?)", version)
+    return match is not None and (int(match[1]), int(match[2]), match[3]) >= OLDEST

@@ -22,8 +22,8 @@ tmux around the terminal uses the first return key itself."""
 ASIDE, LEAVES = "aside", "leaves"
 """The values of `RETURN_OPTION`: after the session, the terminal shows a cockpit screen (`ASIDE`)
 or the user's shell (`LEAVES`)."""
-OLDEST = (3, 3)
-"""The oldest supported version of tmux. The oldest that was tested is 3.3a."""
+OLDEST = (3, 3, "a")
+"""The oldest supported version of tmux, 3.3a; the version before it, 3.3, was never tested."""
 
 NOTIFY_SCREEN = (
     "run-shell",
