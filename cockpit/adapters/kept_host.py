@@ -22,7 +22,7 @@ from cockpit.adapters.remote_host import (
     RemoteHost,
 )
 from cockpit.core.errors import CockpitError, Failed, NoSupervisor
-from cockpit.core.multiplex import MOST_STREAMS, STEP, Multiplexer, Violation
+from cockpit.core.multiplex import MOST_RESET, MOST_STREAMS, STEP, Multiplexer, Violation
 from cockpit.core.safetext import safe_line
 
 PING_SECONDS = 12.0
@@ -276,11 +276,7 @@ class _Line(threading.Thread):
         for connection, ours in waiting.items():
             stream = multiplexer.open_stream(connection.purpose)
             if stream is None:
-                connection.reason = Failed(
-                    f"Too many requests to host {self.host.name} at once",
-                    f"The maximum is {MOST_STREAMS}.",
-                    "Try again when some of them have been answered.",
-                )
+                connection.reason = _too_many(self.host.name, multiplexer)
                 ours.close()
                 continue
             self._numbers[connection] = stream
@@ -335,3 +331,17 @@ class _Line(threading.Thread):
         self._process.end()
         self._wake.close()
         self._waker.close()
+
+
+def _too_many(name: str, multiplexer: Multiplexer) -> Failed:
+    """Return the error for a stream that the multiplexer did not open."""
+    title = f"Too many requests to host {name} at once"
+    if multiplexer.has_most_reset:
+        return Failed(
+            title,
+            f"The host has not closed {MOST_RESET:,} cancelled requests yet.",
+            "Try again in a minute, or leave cockpit and start it again for a new connection.",
+        )
+    return Failed(
+        title, f"The maximum is {MOST_STREAMS}.", "Try again when some of them have been answered."
+    )

@@ -249,13 +249,18 @@ class Multiplexer:
         frames, self._frames = bytes(self._frames), bytearray()
         return before + self._deflate.compress(frames) + self._deflate.flush(zlib.Z_SYNC_FLUSH)
 
+    @property
+    def has_most_reset(self) -> bool:
+        """Whether this end has reset `MOST_RESET` streams that the peer has not closed yet."""
+        return len(self._reset) >= MOST_RESET
+
     def open_stream(self, purpose: bytes = b"") -> int | None:
         """Open a stream and return its number.
 
         Returns None if too many streams are open, or reset and not closed by the peer yet.
         `purpose`: `STEP`, or empty for a connection to the supervisor.
         """
-        if len(self._streams) >= MOST_STREAMS or len(self._reset) >= MOST_RESET:
+        if len(self._streams) >= MOST_STREAMS or self.has_most_reset:
             return None
         self._last += 1
         self._streams[self._last] = _Stream.to(purpose)

@@ -16,7 +16,7 @@ from cockpit.adapters.kept_host import KeptHost
 from cockpit.adapters.remote_host import RemoteHost
 from cockpit.client.raw_request import fetch
 from cockpit.core.errors import CockpitError, NoSupervisor
-from cockpit.core.multiplex import MOST_STREAMS
+from cockpit.core.multiplex import MOST_RESET, MOST_STREAMS
 
 PATIENCE = 120.0
 COUNTED = """echo $$ >> "$0"; exec "$@" """
@@ -232,6 +232,64 @@ def test_a_reason_of_the_host_is_printable(own_home: Path) -> None:
     assert "forged" in error.detail
     assert "\x1b" not in str(error)
     assert len(error.detail) < 500
+
+
+GREEDY = """
+import struct, sys, zlib
+out, source = sys.stdout.buffer, sys.stdin.buffer.raw
+out.write(b"cockpit-multiplex 1\\n"); out.flush()
+source.read(20)
+inflate, deflate, held = zlib.decompressobj(), zlib.compressobj(), b""
+while block := source.read(65536):
+    held += inflate.decompress(block)
+    while len(held) >= 7:
+        kind, stream, length = struct.unpack_from("!BIH", held)
+        if len(held) < 7 + length:
+            break
+        held = held[7 + length :]
+        if kind == 1:
+            frame = struct.pack("!BIH", 2, stream, 1) + b"x"
+            out.write(deflate.compress(frame) + deflate.flush(zlib.Z_SYNC_FLUSH)); out.flush()
+"""
+"""A host that answers the opening of each stream with a byte, and never closes a stream."""
+
+
+@pytest.fixture
+def greedy(own_home: Path) -> Iterator[KeptHost]:
+    (own_home / "host.py").write_text(GREEDY)
+    kept = by_shell(f"exec python3 {own_home / 'host.py'}")
+    yield kept
+    kept.close()
+
+
+def opened(kept: KeptHost) -> Any:
+    line = kept.dial()
+    line.channel.settimeout(PATIENCE)
+    assert line.channel.recv(1) == b"x"
+    return line
+
+
+def test_more_requests_than_the_maximum_are_refused(greedy: KeptHost) -> None:
+    lines = [opened(greedy) for _ in range(MOST_STREAMS)]
+
+    error = refused(greedy)
+
+    assert error.title == "Too many requests to host gpu1 at once"
+    assert error.detail == "The maximum is 128."
+    for line in lines:
+        line.end()
+
+
+def test_cancelled_requests_that_the_host_does_not_close_are_the_reason_of_a_refusal(
+    greedy: KeptHost,
+) -> None:
+    for _ in range(MOST_RESET):
+        opened(greedy).end()
+
+    error = refused(greedy)
+
+    assert error.detail == "The host has not closed 1,024 cancelled requests yet."
+    assert "for a new connection" in error.hint
 
 
 def test_nothing_is_left_of_a_connection(host: Host, answering: Any) -> None:
