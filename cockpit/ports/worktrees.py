@@ -141,8 +141,9 @@ class Tree:
     ignored: tuple[str, ...] = ()
     """Ignored files and folders, without handoff documents. After `Worktrees.examine`, also without
     files that are the same in the main checkout."""
-    ignored_bytes: int = 0
-    """Total size of the ignored files; 0 before `Worktrees.examine`."""
+    ignored_sizes: tuple[int, ...] = ()
+    """Bytes of each file and folder of `ignored`, in the same order; empty before
+    `Worktrees.examine`."""
     inner: tuple[str, ...] = ()
     """Other repositories inside the worktree: initialised submodules, worktrees, clones. Empty
     before `Worktrees.examine`."""
@@ -239,7 +240,7 @@ class Worktrees(Protocol):
         """
 
     async def examine(self, tree: Tree) -> Tree:
-        """Return the worktree with the fields that take time: `inner`, `ignored`, `ignored_bytes`.
+        """Return the worktree with the fields that take time: `inner`, `ignored`, `ignored_sizes`.
 
         Returns a worktree whose folder is missing unchanged.
         """

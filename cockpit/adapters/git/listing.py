@@ -189,7 +189,7 @@ class GitListing:
         return int(answer.line) if answer.ok and answer.line.isdecimal() else None
 
     async def examine(self, tree: Tree) -> Tree:
-        """Return the worktree with its nested repositories and the size of its ignored files added.
+        """Return the worktree with its nested repositories and the sizes of ignored files added.
 
         Ignored files that are the same in the main checkout are not included.
         """
@@ -246,8 +246,8 @@ def _examined(tree: Tree, links: list[str]) -> Tree:
     inner = [name for name in links if (tree.directory / name / ".git").exists()]
     inner += [str(path.relative_to(tree.directory)) for path in _repositories(tree.directory)]
     kept = tuple(name for name in tree.ignored if not _same_elsewhere(tree, name))
-    size = sum(_size(tree.directory / name) for name in kept)
-    return replace(tree, inner=tuple(dict.fromkeys(inner)), ignored=kept, ignored_bytes=size)
+    sizes = tuple(_size(tree.directory / name) for name in kept)
+    return replace(tree, inner=tuple(dict.fromkeys(inner)), ignored=kept, ignored_sizes=sizes)
 
 
 def _size(path: Path) -> int:

@@ -31,7 +31,7 @@ from cockpit.wire.verbs import Done, RemoveWorktree
 from cockpit.wire.worktrees import Obstacle, WorktreeStatus
 
 TOO_MUCH = 500_000_000
-"""Maximum bytes of a worktree's ignored files. Above it, a salvage must leave all of them out."""
+"""Maximum bytes of the ignored files that a salvage saves."""
 
 
 class AgentWorktrees:
@@ -429,12 +429,15 @@ def _left_out(tree: Tree, names: list[str]) -> list[str]:
 
 
 def _refuse_large_ignored(tree: Tree, left_out: list[str]) -> None:
-    if tree.ignored_bytes > TOO_MUCH and set(tree.ignored) - set(left_out):
-        names = " ".join(f"--leave-out {safe_line(name, 80)}" for name in tree.ignored[:6])
+    sizes = dict(zip(tree.ignored, tree.ignored_sizes, strict=True))
+    saved = {name: size for name, size in sizes.items() if name not in left_out}
+    if (size := sum(saved.values())) > TOO_MUCH:
+        largest = sorted(saved, key=lambda name: -saved[name])[:6]
+        names = " ".join(f"--leave-out {safe_line(name, 80)}" for name in largest)
         raise NotNow(
-            f"The repository would grow by {tree.ignored_bytes // 1_000_000} MB of ignored files",
+            f"The repository would grow by {size // 1_000_000} MB of ignored files",
             "Most ignored files can be generated again.",
-            f"Leave out what you do not need: {names}",
+            f"{'Also leave' if left_out else 'Leave'} out what you do not need: {names}",
         )
 
 

@@ -349,6 +349,33 @@ async def test_each_reason_against_a_removal_is_told_with_a_next_step(cockpit: C
         assert "is not ignored in" in await refusal(cockpit, leave_out=["src"])
 
 
+async def test_only_ignored_files_that_a_salvage_would_save_count_against_its_limit(
+    cockpit: Cockpit,
+) -> None:
+    tree = cockpit.home / "mine"
+    git(cockpit.repository, "worktree", "add", "-q", "-b", "mine", str(tree))
+    (cockpit.repository / ".git" / "info").mkdir(exist_ok=True)
+    (cockpit.repository / ".git" / "info" / "exclude").write_text("build/\ncache\nsmall\n")
+    (tree / "build").mkdir()
+    for name in ("build/large", "cache"):
+        (tree / name).touch()
+        os.truncate(tree / name, 400_000_000)  # takes no disk space
+    (tree / "small").write_text("small\n")
+    asked = {"tree": str(tree), "cwd": str(cockpit.repository), "salvage_only": True}
+    async with cockpit.flying(cockpit.agent(mode="observe")):
+        refused = await refusal(cockpit, **asked)
+        assert "would grow by 800 MB of ignored files" in refused
+        assert "--leave-out build/ --leave-out cache --leave-out small" in refused
+        os.truncate(tree / "cache", 501_000_000)
+        refused = await refusal(cockpit, **asked, leave_out=["build"])
+        assert "would grow by 501 MB of ignored files" in refused
+        assert "Also leave out what you do not need: --leave-out cache --leave-out small" in refused
+        asked["leave_out"] = ["build", "cache"]
+        kept = await cockpit.ask(RemoveWorktree.model_validate(asked))
+        assert git(tree, "show", f"{kept.text}:small") == "small"
+        assert "large" not in git(tree, "ls-tree", "-r", "--name-only", str(kept.text))
+
+
 @pytest.mark.long
 async def test_an_agent_that_ended_before_its_job_was_over_keeps_its_worktree(
     cockpit: Cockpit,
