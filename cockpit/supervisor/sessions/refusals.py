@@ -1,9 +1,10 @@
-"""Refuse requests for an agent that is running, being started or being handed off."""
+"""Refuse requests for an agent that is running, being started or handed off, or has no pane."""
 
 from __future__ import annotations
 
 from cockpit.core.errors import NotNow
 from cockpit.core.handoff.states import PHASES, Outcome
+from cockpit.core.ids import PaneId
 from cockpit.core.safetext import safe_line
 from cockpit.ports.records import SessionRecord
 from cockpit.supervisor.agents.agent import Agent
@@ -26,6 +27,21 @@ def refuse_if_alive(agent: Agent) -> None:
             "An agent can only run once at a time.",
             f"Open it: cockpit attach {agent.name}",
         )
+
+
+def pane_of(agent: Agent) -> PaneId:
+    """Return the agent's pane; raise `NotNow` if there is none."""
+    if agent.record.pane is None:
+        raise NotNow(
+            f"{agent.name} has no pane",
+            "The agent's terminal was closed; the process is still running without a terminal."
+            if agent.alive
+            else "The agent was not started yet, or its window was closed.",
+            f"End it, then start it again: cockpit stop {agent.name}"
+            if agent.alive
+            else f"Start it: cockpit start {agent.name}",
+        )
+    return agent.record.pane
 
 
 def refuse_if_handing_off(agent: Agent) -> None:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from cockpit.core.errors import NotNow
 from cockpit.core.handoff.events import Turn
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.sessions.refusals import pane_of
 from cockpit.wire.verbs import (
     Attach,
     Done,
@@ -28,21 +28,10 @@ class AttachHandler:
         Raises `NotNow` if the agent has no pane.
         """
         agent = self._fleet.agent(asked.name)
-        if agent.record.pane is None:
-            raise NotNow(
-                f"{agent.name} has no pane",
-                "The agent's terminal was closed; the process is still running without a terminal."
-                if agent.alive
-                else "The agent was not started yet, or its window was closed.",
-                f"End it, then start it again: cockpit stop {agent.name}"
-                if agent.alive
-                else f"Start it: cockpit start {agent.name}",
-            )
+        pane = pane_of(agent)
         asks = agent.session_state.conduct.turn is Turn.DIALOG
         if agent.alive and (agent.troubles.dialog or asks):
             # A repeated key press must not answer a question that the user has not read.
-            await self._dependencies.panes.hold_keys(agent.record.pane, UNREAD)
+            await self._dependencies.panes.hold_keys(pane, UNREAD)
         socket = str(self._dependencies.places.tmux_socket)
-        return Done(
-            message=agent.record.pane, name=agent.name, pane=agent.record.pane, socket=socket
-        )
+        return Done(message=pane, name=agent.name, pane=pane, socket=socket)

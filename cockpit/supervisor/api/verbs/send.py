@@ -14,6 +14,7 @@ from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.locks import PATIENCE, AgentLocks
 from cockpit.supervisor.agents.submit import paste, refuse_first_dialog, submit
 from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.sessions.refusals import pane_of
 from cockpit.wire.verbs import (
     Done,
     Send,
@@ -151,12 +152,13 @@ class SendHandler:
                 f'The runtime "{agent.runtime.name}" does not have takes_paste = true.',
                 f"Type the prompt yourself: cockpit attach {name}",
             )
-        if not agent.alive or agent.record.pane is None:
+        if not agent.alive:
             raise NotNow(
                 f"{name} is not running",
                 str(agent.exit) if agent.exit else "",
                 f"Start it: cockpit start {name}",
             )
+        pane_of(agent)
         return agent
 
 

@@ -8,13 +8,14 @@ from collections.abc import AsyncIterator
 from starlette.requests import Request
 from starlette.responses import Response
 
-from cockpit.core.errors import CockpitError, NotNow
+from cockpit.core.errors import CockpitError
 from cockpit.core.handoff.events import Turn
 from cockpit.ports.panes import Panes, PanesSilent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.api.access import Access
 from cockpit.supervisor.api.request_content import query_of
 from cockpit.supervisor.api.streams import Line, stream
+from cockpit.supervisor.sessions.refusals import pane_of
 from cockpit.wire.stream import ScreenShot
 from cockpit.wire.views import ScreenQuery
 
@@ -35,8 +36,7 @@ class ScreenView:
 
     async def __call__(self, request: Request) -> Response:
         agent = await self._access.agent(request)
-        if agent.record.pane is None:
-            raise NotNow(f"{agent.name} has no pane", "", f"Start it: cockpit start {agent.name}")
+        pane_of(agent)
         history = min(query_of(request, ScreenQuery).history, MOST_SCROLLBACK)
         return stream(request, self._screen(str(agent.name), history))
 
