@@ -87,22 +87,28 @@ class HookDecisions:
         return decided
 
     def _combine(self, agent: Agent, results: list[tuple[Hook, HookResult]]) -> Decided:
-        """Return the first decision of a hook.
+        """Return the first valid decision of a hook, and record each invalid one before it.
 
         If no hook decided, and a replacing hook succeeded, no handoff begins.
         """
+        invalid: list[tuple[str, str]] = []
         replaced = ""
         for hook, result in results:
             try:
                 decided = decision(result.output) if result.success else None
             except ValueError as wrong:
-                self._record(agent, Decided(FALLBACK, result.name), str(wrong))
+                invalid.append((result.name, str(wrong)))
                 continue
             if decided is not None:
-                return Decided(decided, result.name)
+                combined = Decided(decided, result.name)
+                break
             if hook.mode == "replace" and result.success:
                 replaced = replaced or result.name
-        return Decided(Decision(Verdict.CONTINUE) if replaced else FALLBACK, replaced)
+        else:
+            combined = Decided(Decision(Verdict.CONTINUE) if replaced else FALLBACK, replaced)
+        for name, why in invalid:
+            self._record_invalid(agent, name, why, combined)
+        return combined
 
     async def _follow(self, agent: Agent, decided: Decided) -> None:
         if not decided.by:
@@ -142,13 +148,19 @@ class HookDecisions:
         return str(path)
 
     def _record(self, agent: Agent, decided: Decided, consequence: str) -> None:
-        verdict = decided.decision.verdict.value
-        self._dependencies.event_log.record(
-            HookDecided(
-                hook=decided.by,
-                decision=verdict,
-                document=decided.decision.document,
-            ),
-            safe_line(f"Hook {decided.by} of {agent.name} decided {verdict}: {consequence}", 300),
-            agent.name,
+        verdict, document = decided.decision.verdict.value, decided.decision.document
+        text = f"Hook {decided.by} of {agent.name} decided {verdict}: {consequence}"
+        event = HookDecided(hook=decided.by, decision=verdict, document=document)
+        self._dependencies.event_log.record(event, safe_line(text, 300), agent.name)
+
+    def _record_invalid(self, agent: Agent, hook: str, why: str, combined: Decided) -> None:
+        """Record that a hook's output is not valid, and what applies instead."""
+        instead = (
+            f"hook {combined.by} decides"
+            if combined.by
+            else "the built-in handoff follows the agent's mode"
         )
+        text = f"The output of hook {hook} of {agent.name} is not valid ({why}): {instead}"
+        verdict = combined.decision.verdict.value
+        event = HookDecided(hook=hook, decision=verdict, document=None)
+        self._dependencies.event_log.record(event, safe_line(text, 300), agent.name)

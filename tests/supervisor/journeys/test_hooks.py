@@ -192,6 +192,30 @@ async def test_continue_leaves_it_to_the_compaction(cockpit: Cockpit) -> None:
         )
 
 
+@pytest.mark.parametrize(
+    ("second", "consequence"),
+    [
+        ("cat >/dev/null", "the built-in handoff follows the agent's mode"),
+        ("""echo '{"decision": "continue"}'""", "hook second decides"),
+    ],
+    ids=["alone", "then another decides"],
+)
+async def test_an_invalid_decision_is_no_decision(
+    cockpit: Cockpit, second: str, consequence: str
+) -> None:
+    first = program(cockpit.home, "first", """echo '{"decision": "later"}'""")
+    hooks = hook("context_threshold", [first], name="first") + hook(
+        "context_threshold", [program(cockpit.home, "second", second)], name="second"
+    )
+    async with cockpit.flying(cockpit.agent(mode="observe", steps=9, more=hooks)):
+        await cockpit.start()
+        event = await cockpit.event("hook.decided")
+        assert event.text == (
+            "The output of hook first of api is not valid (the decision is not one of continue, "
+            f"handoff, abort): {consequence}"
+        )
+
+
 @pytest.mark.long
 async def test_abort_swaps_now_without_a_review(cockpit: Cockpit) -> None:
     say = program(cockpit.home, "say", """echo '{"decision": "abort"}'""")
