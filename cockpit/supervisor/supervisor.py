@@ -216,7 +216,7 @@ class Supervisor:
             parts, fleet, sessions, self.setup, self.starter, changed
         )
         self.first_prompts = FirstPrompts(parts, lambda: self.fleet, self.locks, changed)
-        self.planner = Planner(parts, fleet, self.starter)
+        self.planner = Planner(parts, fleet, self.starter, self.neighbours)
         self.continuation = Continuation(parts, fleet, self.locks, self.starter)
         others = OtherSessions(parts, fleet)
         self.adoption = Adoption(parts, fleet, sessions, self.starter, self.neighbours, others)

@@ -35,7 +35,7 @@ class JobWorktree:
             record = replace(agent.record, worktree=None, branch=None, folder=None)
             agent.save(self._dependencies.store, record)
             return None
-        await self._neighbours.refuse_nesting(agent, place.root)
+        await self._neighbours.refuse_nesting(agent.name, place.root)
         made = await worktrees.ensure(
             place.root, place.target, place.branch, place.base, agent=agent.name, job=job
         )

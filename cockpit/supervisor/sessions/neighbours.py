@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
 from cockpit.core.errors import NotNow
 from cockpit.core.events import Plain
+from cockpit.core.ids import AgentName
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.leases import Leases
@@ -43,7 +45,7 @@ class Neighbours:
         slow, settings = self._dependencies.slow, agent.settings
         refuse = partial(refuse_git_folder, settings, settings.directory)
         await slow.ask(settings.directory, refuse, DIRECTORY_SECONDS)
-        self._refuse_taken(agent)
+        self.refuse_taken(agent.name, agent.directory, own=agent.record.worktree is not None)
         await self._leases.ensure_free(agent)
 
     def check(self, agent: Agent) -> None:
@@ -51,7 +53,7 @@ class Neighbours:
 
         In a directory that is not an agent's worktree, records a warning about other agents.
         """
-        self._refuse_taken(agent)
+        self.refuse_taken(agent.name, agent.directory, own=agent.record.worktree is not None)
         for other in self.of(agent):
             self._dependencies.event_log.record(
                 Plain("agent.company"),
@@ -59,35 +61,45 @@ class Neighbours:
                 agent.name,
             )
 
-    def _refuse_taken(self, agent: Agent) -> None:
-        """Raise `NotNow` if the place is being removed, or is the worktree of another agent."""
-        place = Path(os.path.realpath(agent.directory))
+    def refuse_taken(self, name: AgentName, directory: Path, *, own: bool) -> None:
+        """Raise `NotNow` if the directory is being removed, or if an agent other than `name` runs
+        in it and it is the worktree of one of them. `own`: it is the worktree of `name`.
+        """
+        place = Path(os.path.realpath(directory))
         if (removed := self._removal_above(place)) is not None:
             raise NotNow(
                 f"{removed} is being removed",
-                f"{agent.name} would work in it.",
+                f"{name} would work in it.",
                 "Wait until it is removed, or choose another directory: --directory DIR",
             )
-        for other in self.of(agent):
-            if other.record.worktree or agent.record.worktree:
+        for other in self.at(name, directory):
+            hint = f"Stop it first: cockpit stop {other.name}"
+            if other.record.worktree:
+                repository = shlex.quote(other.record.directory)
+                hint += f". Or create a worktree for {name}: "
+                hint += f"cockpit start {name} --directory {repository} --worktree"
+            if other.record.worktree or own:
                 raise NotNow(
-                    f"{other.name} is already running in {agent.directory}",
+                    f"{other.name} is already running in {directory}",
                     "Only one agent can run in a worktree.",
-                    f"Stop it first: cockpit stop {other.name}. "
-                    f"Or start {agent.name} with --worktree.",
+                    hint,
                 )
 
     def of(self, agent: Agent) -> list[Agent]:
         """Return other agents that are running, or being started, in the same directory."""
+        return self.at(agent.name, agent.directory)
+
+    def at(self, name: AgentName, directory: Path) -> list[Agent]:
+        """Return agents other than `name` that are running, or being started, in the directory."""
         return [
             other
             for other in self._fleet
-            if other is not agent
+            if other.name != name
             and (other.alive or other.start.under_way or other.start.hooks_run)
-            and same_place(other.directory, agent.directory)
+            and same_place(other.directory, directory)
         ]
 
-    async def refuse_nesting(self, agent: Agent, root: Path) -> None:
+    async def refuse_nesting(self, name: AgentName, root: Path) -> None:
         """Raise `NotNow` if the new worktree would be inside the worktree of another agent.
 
         A worktree that the user created is allowed.
@@ -96,7 +108,7 @@ class Neighbours:
             if other.record.worktree and same_place(Path(other.record.worktree), root):
                 raise NotNow(
                     f"{root} is the worktree of {other.name}",
-                    f"The worktree of {agent.name} would be inside it.",
+                    f"The worktree of {name} would be inside it.",
                     f"Use the repository itself: --directory {other.record.directory}",
                 )
         await self._leases.check_not_owned(root)

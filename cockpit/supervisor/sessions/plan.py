@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from functools import partial
 
 from cockpit.config.loaded import COMMAND_HINT
+from cockpit.config.project import folder_in_worktree
 from cockpit.config.schema import AgentSettings
 from cockpit.core.errors import BadUsage
-from cockpit.core.ids import AgentName, agent_name
+from cockpit.core.ids import agent_name
 from cockpit.ports.worktrees import GitFacts
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.dependencies import Dependencies
@@ -22,8 +23,8 @@ from cockpit.supervisor.sessions.location import (
     Place,
     find_place,
     refuse_git_folder,
-    same_place,
 )
+from cockpit.supervisor.sessions.neighbours import Neighbours
 from cockpit.supervisor.sessions.refusals import refuse_if_alive
 from cockpit.supervisor.sessions.start import Starter
 from cockpit.supervisor.sessions.waiting_document import offer_text, waiting_document
@@ -38,10 +39,12 @@ class Planner:
         dependencies: Dependencies,
         fleet: Fleet,
         starter: Starter,
+        neighbours: Neighbours,
     ) -> None:
         self._dependencies = dependencies
         self._fleet = fleet
         self._starter = starter
+        self._neighbours = neighbours
 
     async def plan(self, asked: Plan) -> Done:
         """Describe the result of `Start` with the same arguments.
@@ -61,34 +64,28 @@ class Planner:
         worktrees = self._dependencies.worktrees
         place = await find_place(worktrees, settings, None)
         facts = await worktrees.facts(settings.directory)
+        works_in = directory
         if place:
+            await self._neighbours.refuse_nesting(name, place.root)
+            inner = partial(folder_in_worktree, place.target, directory)
+            works_in = await slow.ask(directory, inner, DIRECTORY_SECONDS)
             exists = await worktrees.foresee(place.root, place.target, place.branch, place.base)
             where = _worktree_text(place, branch_exists=exists)
         else:
             where = _directory_text(settings, facts)
+        self._neighbours.refuse_taken(name, works_in, own=place is not None)
         sentences = [f"{name} starts {'as configured' if file else 'as a new agent'} {where}"]
         if facts.root is None and place is None:
             sentences.append("No git repository: cockpit cannot verify handoff documents.")
-        sentences += self._neighbours(name, settings, place)
-        where_it_works = place.target if place else settings.directory
+        if names := [other.name for other in self._neighbours.at(name, works_in)]:
+            sentences.append(f"{neighbours_text(names)}: their edits may conflict.")
         await self._starter.check_program(settings)
         in_git = facts.root is not None or place is not None
         if in_git and (note := commit_note(self._dependencies, settings)):
             sentences.append(f"{note}.")
-        waiting = await waiting_document(self._dependencies, where_it_works, settings)
+        waiting = await waiting_document(self._dependencies, works_in, settings)
         sentences += [f"But {offer_text(waiting)}"] if waiting else []
         return Done(message=" ".join(sentences), name=name)
-
-    def _neighbours(
-        self, name: AgentName, settings: AgentSettings, place: Place | None
-    ) -> list[str]:
-        where = place.target if place else settings.directory
-        names = [
-            other.name
-            for other in self._fleet
-            if other.name != name and other.alive and same_place(other.directory, where)
-        ]
-        return [f"{neighbours_text(names)}: their edits may conflict."] if names else []
 
 
 def _refuse_runtime(settings: AgentSettings) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from cockpit.core.errors import BadUsage, NotNow
 from cockpit.supervisor.sessions.plan import neighbours_text
-from cockpit.wire.verbs import Plan, Start
+from cockpit.wire.verbs import Plan, Start, Stop
 
 if TYPE_CHECKING:
     from tests.supervisor.conftest import Cockpit
@@ -33,8 +33,9 @@ async def test_a_plan_names_what_the_start_then_makes(cockpit: Cockpit) -> None:
         row = await cockpit.row("extra")
         assert f"in a new worktree {row.worktree} on branch {row.branch}." in told.message
         assert isinstance(await cockpit.refused(Plan(name="extra")), NotNow)
-        company = await cockpit.ask(Plan(name="more", directory=str(row.worktree)))
-        assert "extra is running there too" in company.message
+        await cockpit.start()
+        company = await cockpit.ask(Plan(name="more", directory=here))
+        assert "api is running there too: their edits may conflict." in company.message
 
 
 async def test_a_plan_is_refused_as_the_start_would_be(cockpit: Cockpit) -> None:
@@ -64,6 +65,41 @@ async def test_a_plan_is_refused_as_the_start_would_be(cockpit: Cockpit) -> None
                 assert (begun.title, begun.detail) == (inside.title, inside.detail)
         plain = await cockpit.ask(Plan(name="new", directory=outside))
         assert "No git repository" in plain.message
+
+
+@pytest.mark.parametrize("worktree", [False, True])
+async def test_a_plan_is_refused_in_the_worktree_of_another_agent(
+    cockpit: Cockpit, *, worktree: bool
+) -> None:
+    here = str(cockpit.repository)
+    async with cockpit.flying(cockpit.agent(mode="observe")):
+        await cockpit.ask(Start(name="extra", directory=here, worktree=True, prompt="count"))
+        taken = (await cockpit.row("extra")).worktree
+        asked = {"name": "more", "directory": taken, "worktree": worktree}
+        told = await cockpit.refused(Plan.model_validate(asked))
+        begun = await cockpit.refused(Start.model_validate(asked))
+        assert isinstance(told, NotNow)
+        assert (told.title, told.detail, told.hint) == (begun.title, begun.detail, begun.hint)
+        # The step that it names works.
+        assert f"--directory {here}" in told.hint
+        own = Plan(name="more", directory=here, worktree=True)
+        assert "in a new worktree" in (await cockpit.ask(own)).message
+
+
+async def test_a_plan_sees_who_works_in_the_worktree_that_the_agent_would_use_again(
+    cockpit: Cockpit,
+) -> None:
+    more = '[agents.worktree]\nstrategy = "git_worktree"'
+    async with cockpit.flying(cockpit.agent(mode="observe", more=more)):
+        tree = (await cockpit.start()).worktree
+        await cockpit.ask(Stop(name="api"))
+        await cockpit.ask(Start(name="other", directory=tree, prompt="count"))
+        told = await cockpit.refused(Plan(name="api"))
+        begun = await cockpit.refused(Start(name="api"))
+        assert (told.title, told.hint) == (
+            f"other is already running in {tree}", "Stop it first: cockpit stop other"
+        )  # fmt: skip
+        assert (told.title, told.hint) == (begun.title, begun.hint)
 
 
 async def test_a_plan_sees_what_git_would_refuse(cockpit: Cockpit) -> None:
