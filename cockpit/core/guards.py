@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.handoff.events import Turn
 from cockpit.core.plurals import counted
+from cockpit.core.timestamps import duration
 
 GROWTH = 0.10
 """After a refused or cancelled handoff, the user is asked again when the context has grown by this
@@ -70,15 +71,8 @@ def limit_reached(turns: int, most: int, age: float | None, longest: float) -> s
     if most and turns >= most:
         return f"{counted(turns, 'turn')} of at most {most}"
     if longest and age is not None and age >= longest:
-        return f"{_duration(age)} of at most {_duration(longest)}"
+        return f"{duration(age)} of at most {duration(longest)}"
     return None
-
-
-def _duration(seconds: float) -> str:
-    for size, unit in ((3600.0, "h"), (60.0, "min")):
-        if seconds >= size:
-            return f"{seconds / size:.1f}".removesuffix(".0") + f" {unit}"
-    return f"{seconds:.0f} s"
 
 
 def queued(busy: Iterable[str], ahead: Iterable[str], most: int) -> str | None:

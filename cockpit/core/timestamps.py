@@ -1,4 +1,4 @@
-"""Parse times in the files of other programs, and format times.
+"""Parse times in the files of other programs, and format times and durations.
 
 A file can contain any number, and Python raises an error for a time outside the years 1 to 9999.
 So a time before 1970 or after 2286 is treated as unknown. Formatting never raises.
@@ -48,6 +48,14 @@ def clock_time(seconds: float) -> str:
     An invalid time becomes the nearest valid one.
     """
     return _utc(seconds).strftime("%d %b %Y %H:%M UTC")
+
+
+def duration(seconds: float) -> str:
+    """Format a duration in its largest unit: `20 s`, `1.5 min`, `2 h`."""
+    for size, unit in ((3600.0, "h"), (60.0, "min")):
+        if seconds >= size:
+            return f"{seconds / size:.1f}".removesuffix(".0") + f" {unit}"
+    return f"{seconds:.0f} s"
 
 
 def _utc(seconds: float) -> datetime:

@@ -169,7 +169,9 @@ async def test_a_snoozed_question_can_be_woken_and_approved(cockpit: Cockpit) ->
         await cockpit.start()
         await cockpit.until(asks("handoff"))
         before = datetime.now(UTC)
-        await cockpit.ask(Snooze(name="api", seconds=3600))
+        for seconds, words in ((20, "20 s"), (90, "1.5 min"), (3600, "1 h")):
+            done = await cockpit.ask(Snooze(name="api", seconds=seconds))
+            assert done.message == f"Asking again in {words} (api)"
         snoozed = (await cockpit.row()).handoff
         assert snoozed is not None
         assert snoozed.snoozed_until is not None

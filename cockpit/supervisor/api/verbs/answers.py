@@ -14,6 +14,7 @@ from cockpit.config.this_user import this_user
 from cockpit.core.errors import NotNow
 from cockpit.core.handoff.events import Declined, Snoozed
 from cockpit.core.handoff.states import PHASES, Asked, Confirming, Moving, Reviewing, is_revocable
+from cockpit.core.timestamps import duration
 from cockpit.core.token_counts import token_count
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
@@ -140,7 +141,7 @@ class Answers:
         else:
             until = self._dependencies.clock.monotonic() + asked.seconds
             await self._engine.apply(agent, Snoozed(until))
-            when = f"in {asked.seconds / 60:.0f} min" if asked.seconds else "now"
+            when = f"in {duration(asked.seconds)}" if asked.seconds else "now"
         self._changed(agent)
         return Done(message=f"Asking again {when} ({agent.name})", name=agent.name)
 
