@@ -25,6 +25,7 @@ from cockpit.core.errors import BadUsage, CockpitError, NotNow
 from cockpit.core.exclusion import exclusion
 from cockpit.core.ids import AgentName, agent_name, suggested_name
 from cockpit.core.markdown import plain
+from cockpit.core.safetext import safe_line
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.chain_documents import documents_before
 from cockpit.supervisor.agents.document_reads import read_document
@@ -181,9 +182,7 @@ class Continuation:
         if place is None or not place.is_absolute() or not place.is_dir():
             raise BadUsage(
                 "No directory for the new agent",
-                "The document does not contain a directory."
-                if place is None
-                else f"The document's directory {place} does not exist.",
+                _why_unusable(place),
                 "Choose a directory: --directory DIR",
             )
         for agent in self._fleet:
@@ -219,6 +218,16 @@ class Continuation:
             parts.documents.seal, agent.directory, str(uuid4()), text, parts.clock.now(), folder
         )
         return sealed.path
+
+
+def _why_unusable(place: Path | None) -> str:
+    """Return a sentence that says why no agent can start in a document's directory."""
+    if place is None:
+        return "The document does not contain a directory."
+    shown = f"The document's directory {safe_line(str(place), 400)}"
+    if not place.is_absolute():
+        return f"{shown} is not an absolute path."
+    return f"{shown} is not a directory on this machine."
 
 
 def _inside(path: Path, directory: Path) -> Path | None:

@@ -184,6 +184,25 @@ async def test_what_is_no_document_starts_nobody(cockpit: Cockpit) -> None:
         assert names == ["api"]
 
 
+async def test_a_directory_in_a_document_that_cannot_be_used_is_refused_with_the_reason(
+    cockpit: Cockpit,
+) -> None:
+    notes = cockpit.home / "notes.md"
+    async with cockpit.flying(cockpit.agent()):
+        for written, reason in (
+            ("", "The document does not contain a directory."),
+            ("repository", "The document's directory repository is not an absolute path."),
+            ("/no/such", "The document's directory /no/such is not a directory on this machine."),
+            (str(notes), f"The document's directory {notes} is not a directory on this machine."),
+        ):
+            front = f'---\nworktree: "{written}"\n---\n' if written else ""
+            notes.write_text(front + NOTES)
+            refused = await cockpit.refused(Continue(document=str(notes), name="new"))
+            assert isinstance(refused, BadUsage)
+            assert refused.detail == reason
+            assert refused.hint == "Choose a directory: --directory DIR"
+
+
 async def test_a_document_is_shown_by_the_start_of_its_id_and_by_its_path(cockpit: Cockpit) -> None:
     async with cockpit.flying(cockpit.agent(steps=9)):
         await cockpit.start()
