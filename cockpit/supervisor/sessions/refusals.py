@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cockpit.core.errors import NotNow
 from cockpit.core.handoff.states import PHASES, Outcome
-from cockpit.core.ids import PaneId
+from cockpit.core.ids import AgentName, PaneId
 from cockpit.core.safetext import safe_line
 from cockpit.ports.records import SessionRecord
 from cockpit.supervisor.agents.agent import Agent
@@ -64,16 +64,19 @@ def refuse_if_opening(agent: Agent) -> None:
         )
 
 
-def refuse_if_moved(dependencies: Dependencies, session: SessionRecord) -> None:
+def refuse_if_moved(
+    dependencies: Dependencies, session: SessionRecord, agent: AgentName | None = None
+) -> None:
     """Raise `NotNow` for a session whose job continues on another machine.
 
+    `agent`: the agent in which the session could be reopened; None for the session's own agent.
     A session that was reopened since, with `--force`, is not refused again.
     """
     if session.state != "handed_off":
         return
     for handoff in dependencies.store.handoffs(session.job):
         if handoff.old_session == session.id and handoff.outcome == Outcome.MOVED.value:
-            again = f"cockpit start {session.agent} --resume {session.id} --force"
+            again = f"cockpit start {agent or session.agent} --resume {session.id} --force"
             raise NotNow(
                 f"The job of {session.agent} was {safe_line(handoff.why or 'moved away', 80)}",
                 "It continues in a session there; two sessions would work on the same job.",

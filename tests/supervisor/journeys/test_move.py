@@ -19,7 +19,7 @@ import pytest
 from cockpit.client.http import HttpClient
 from cockpit.core.errors import NoSuchAgent, NoSupervisor, NotNow
 from cockpit.wire.status import AgentStatus
-from cockpit.wire.verbs import Approve, Handoff, Moved, Refuse, Start, Stop, Undo
+from cockpit.wire.verbs import Approve, Forget, Handoff, Moved, Refuse, Start, Stop, Undo
 from tests.journeys.sshd import Sshd, sshd
 from tests.long_cases import cases
 from tests.supervisor.conftest import DEFAULTS, LOOK, PATIENCE
@@ -482,6 +482,31 @@ async def test_a_session_whose_job_was_moved_is_reopened_only_with_force(cockpit
     await cockpit.ask(Stop(name="api"))
     await cockpit.until(lambda row: row.state == "stopped")
     await cockpit.ask(Start(name="api", resume="last"))
+
+
+@pytest.mark.long
+async def test_no_other_agent_reopens_a_session_whose_job_was_moved(cockpit: Cockpit) -> None:
+    row = await moving(cockpit)
+    assert row.handoff is not None
+    await cockpit.ask(Moved(name="api", handoff=row.handoff.id))
+    await cockpit.until(lambda row: row.state == "stopped" and row.handoff is None)
+    cockpit.configure()  # a configured agent cannot be forgotten
+    asked = Start(name="new", directory=str(cockpit.repository), resume=row.session_id)
+
+    refused = await cockpit.refused(asked)
+    assert "was moved to gpu1" in refused.title
+    assert f"cockpit start api --resume {row.session_id} --force" in refused.hint
+    await cockpit.ask(Forget(name="api"))
+    refused = await cockpit.refused(asked)
+    assert "was moved to gpu1" in refused.title
+    assert f"cockpit start new --resume {row.session_id} --force" in refused.hint
+    assert (await cockpit.client.status()).agents == []
+
+    await cockpit.ask(asked.model_copy(update={"force": True}))
+    again = await cockpit.until(lambda row: row.state in ("idle", "done"), "new")
+    assert again.transcript == row.transcript
+    last = await cockpit.refused(Start(name="unknown", directory=asked.directory, resume="last"))
+    assert "unknown has no session to reopen" in last.title
 
 
 @pytest.mark.long

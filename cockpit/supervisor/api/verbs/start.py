@@ -61,10 +61,8 @@ class StartHandler:
         if agent is not None:
             refuse_if_alive(agent)
             refuse_if_handing_off(agent)
-            if asked.resume and not asked.force:
-                before = self._dependencies.store.session(session_named(agent, asked.resume))
-                if before is not None:
-                    refuse_if_moved(self._dependencies, before)
+        if asked.resume and not asked.force:
+            self._refuse_if_moved(name, agent, asked.resume)
         agent = self._starter.agent_for(name, asked, loaded=apart)
         try:
             await self._starter.start(agent, asked.prompt, resume=asked.resume)
@@ -88,6 +86,17 @@ class StartHandler:
             name=name,
             pane=agent.record.pane,
         )
+
+    def _refuse_if_moved(self, name: AgentName, agent: Agent | None, resume: str) -> None:
+        """Raise `NotNow` if the job of the session to reopen continues on another machine.
+
+        The session may belong to another agent, or to one that was forgotten.
+        """
+        named = session_named(agent, resume) if agent is not None else resume
+        session = self._dependencies.store.session(named)
+        if session is not None:
+            known = self._fleet.find(session.agent) is not None
+            refuse_if_moved(self._dependencies, session, session.agent if known else name)
 
     def _forget_if_unknown(self, agent: Agent) -> None:
         """Remove an agent whose start failed, if it has no config entry and was never started."""
