@@ -37,11 +37,12 @@ async def check_adoptable(dependencies: Dependencies, fleet: Fleet, session: Liv
             f"End it where it was started, then: {start_command(session)}",
         )
     held = dependencies.store.session(session.id)
-    if held is not None and fleet.find(held.agent) is not None:
+    if held is not None and (owner := fleet.find(held.agent)) is not None:
+        stop = f" stop {held.agent}: cockpit stop {held.agent}. Then" if owner.in_use else ""
         raise NotNow(
             f"The session belongs to {held.agent}",
             f"It is session {held.number} of that agent's job, opened manually.",
-            f"End its process, then: cockpit start {held.agent} --resume {session.id}",
+            f"End its process, then{stop}: cockpit start {held.agent} --resume {session.id}",
         )
     slow, live = dependencies.slow, dependencies.live_sessions
     await slow.ask(("elsewhere", session.id), partial(live.check_reopenable, session), READ_SECONDS)
