@@ -192,6 +192,8 @@ async def _arrive(request: Request, bundle: Path, source: IO[bytes]) -> Request:
             f"Check the agent and its worktree: cockpit status {name}; cockpit worktrees",
         )
     git = _git()
+    arriving = ArrivingWorktree(git, repository)
+    tip = await arriving.branch_commit(branch)
     record = {
         "handoff": handoff,
         "name": name,
@@ -200,12 +202,10 @@ async def _arrive(request: Request, bundle: Path, source: IO[bytes]) -> Request:
         "folder": str(folder),
         "branch": branch,
         "parcel": asdict(parcel),
-        "new": not (await git.command.run(
-            repository, "show-ref", "--verify", "--quiet", f"refs/heads/{branch}"
-        )).ok,
-    }  # fmt: skip
+        "new": tip is None,
+        "before": tip,
+    }
     _write_record(handoff, record)
-    arriving = ArrivingWorktree(git, repository)
     try:
         await arriving.receive(bundle, parcel)
         if folder.parent.is_relative_to(repository):
@@ -229,7 +229,8 @@ async def _discard(request: Request, _bundle: Path, _input: IO[bytes]) -> Reques
         return {"left": ""}
     arriving = ArrivingWorktree(_git(), Path(record["repository"]))
     parcel, folder = parcel_of(record["parcel"]), Path(record["folder"])
-    why = await arriving.discard(parcel, folder, record["branch"], new=bool(record["new"]))
+    branch, new, before = record["branch"], bool(record["new"]), record.get("before")
+    why = await arriving.discard(parcel, folder, branch, new=new, before=before)
     _forget_record(handoff)
     return {"left": safe_line(str(folder)) if why else "", "why": why}
 

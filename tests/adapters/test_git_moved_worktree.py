@@ -303,6 +303,61 @@ async def test_what_arrived_is_taken_back_only_while_it_is_unchanged(two: Two) -
     assert await two.arriving.discard(parcel, there, "agent/api", new=True) == ""
 
 
+async def test_an_older_branch_is_put_back_when_what_arrived_is_taken_back(two: Two) -> None:
+    run(two.far, "branch", "agent/api")
+    before = run(two.far, "rev-parse", "agent/api")
+    parcel = await two.packed()
+    await two.arriving.receive(two.home / "bundle", parcel)
+    there = two.home / "there"
+    assert not await two.arriving.restore(parcel, there, "agent/api", "api")
+    (there / "kept").write_text("more\n")
+    assert await two.arriving.discard(parcel, there, "agent/api", new=False, before=before)
+    assert run(two.far, "rev-parse", "agent/api") == parcel.state.head
+    (there / "kept").write_text("and changed again\n")
+    for _ in range(2):
+        why = await two.arriving.discard(parcel, there, "agent/api", new=False, before=before)
+        assert why == ""
+        assert run(two.far, "rev-parse", "agent/api") == before
+    assert run(two.far, "rev-parse", f"{parcel.reference}^1") == parcel.state.head
+
+
+async def test_a_branch_with_commits_from_after_the_move_stays_where_it_is(two: Two) -> None:
+    run(two.far, "branch", "agent/api")
+    before = run(two.far, "rev-parse", "agent/api")
+    parcel = await two.packed()
+    await two.arriving.receive(two.home / "bundle", parcel)
+    there = two.home / "there"
+    await two.arriving.restore(parcel, there, "agent/api", "api")
+    # The user goes on with the branch elsewhere.
+    run(there, "switch", "-q", "--detach")
+    elsewhere = two.home / "elsewhere"
+    run(two.far, "worktree", "add", "-q", str(elsewhere), "agent/api")
+    assert not await two.arriving.discard(parcel, there, "agent/api", new=False, before=before)
+    assert not there.exists()
+    assert run(elsewhere, "rev-parse", "HEAD") == parcel.state.head
+    assert run(elsewhere, "status", "--porcelain") == ""
+    run(elsewhere, "commit", "-q", "--allow-empty", "-m", "three")
+    newest = run(elsewhere, "rev-parse", "HEAD")
+    run(two.far, "worktree", "remove", str(elsewhere))
+    assert not await two.arriving.discard(parcel, there, "agent/api", new=False, before=before)
+    assert run(two.far, "rev-parse", "agent/api") == newest
+
+
+async def test_a_new_branch_is_removed_with_what_arrived_unless_it_is_used(two: Two) -> None:
+    parcel = await two.packed()
+    await two.arriving.receive(two.home / "bundle", parcel)
+    there = two.home / "there"
+    assert await two.arriving.restore(parcel, there, "agent/api", "api")
+    run(there, "switch", "-q", "--detach")
+    run(two.far, "switch", "-q", "agent/api")
+    assert not await two.arriving.discard(parcel, there, "agent/api", new=True)
+    assert run(two.far, "rev-parse", "HEAD") == parcel.state.head
+    run(two.far, "switch", "-q", "main")
+    # As after a discard that was cut off before the branch.
+    assert not await two.arriving.discard(parcel, there, "agent/api", new=True)
+    assert "agent/api" not in run(two.far, "for-each-ref", "refs/heads")
+
+
 async def test_a_bundle_that_is_too_large_is_not_sent(two: Two) -> None:
     with pytest.raises(Failed, match="too large to move"):
         await two.leaving.pack("api", "h1", [], two.home / "bundle", 1000)

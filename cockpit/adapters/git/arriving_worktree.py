@@ -59,16 +59,15 @@ class ArrivingWorktree:
 
         The second check is left out if the commit `head` has not arrived yet.
         """
-        at = await self._branch_commit(branch)
+        at = await self.branch_commit(branch)
         if at is None:
             return
-        for fields in await registered(self._command, self.repository):
-            if fields.get("branch") == f"refs/heads/{branch}":
-                raise Failed(
-                    f"The branch {safe_line(branch)} is checked out on the other machine",
-                    safe_line(fields["worktree"]),
-                    "Use another branch (--branch NAME), or switch that folder to another branch.",
-                )
+        if (worktree := await self._checkout_of(branch)) is not None:
+            raise Failed(
+                f"The branch {safe_line(branch)} is checked out on the other machine",
+                safe_line(worktree),
+                "Use another branch (--branch NAME), or switch that folder to another branch.",
+            )
         arguments = ("merge-base", "--is-ancestor", at, head)
         if await self.has(head) and not (await self._command.run(self.repository, *arguments)).ok:
             raise Failed(
@@ -142,7 +141,7 @@ class ArrivingWorktree:
         If the worktree cannot be created exactly, it is removed again. Raises `CockpitError`.
         """
         await self.check_branch(branch, parcel.state.head)
-        before = await self._branch_commit(branch)
+        before = await self.branch_commit(branch)
         if before is not None and before != parcel.state.head:
             arguments = ("update-ref", f"refs/heads/{branch}", parcel.state.head, before)
             self._ok(await self._command.run(self.repository, *arguments, settings=DURABLE))
@@ -164,7 +163,7 @@ class ArrivingWorktree:
         return made.new_branch
 
     async def _move_back(self, parcel: Parcel, branch: str, before: str | None) -> None:
-        """Set an existing branch to its commit from before `restore`, unless it has moved since."""
+        """Set an existing branch to its commit from before `restore`, unless it was moved since."""
         if before is not None and before != parcel.state.head:
             arguments = ("update-ref", f"refs/heads/{branch}", before, parcel.state.head)
             await self._command.run(self.repository, *arguments, settings=DURABLE)
@@ -188,13 +187,24 @@ class ArrivingWorktree:
                 "The worktree was removed again. Check whether the disk changes names or modes.",
             )
 
-    async def discard(self, parcel: Parcel, directory: Path, branch: str, *, new: bool) -> str:
+    async def discard(
+        self,
+        parcel: Parcel,
+        directory: Path,
+        branch: str,
+        *,
+        new: bool,
+        before: str | None = None,
+    ) -> str:
         """Remove the worktree if it is exactly as it arrived; else return why it was kept.
 
-        "" if the worktree was removed or does not exist. The worktree's commits stay under the
-        parcel's reference in any case.
+        Returns "" too if the worktree does not exist. Also removes the branch if it is `new`, and
+        otherwise sets it to its commit `before` the move; not if it has other commits now, or if
+        another worktree has it checked out. The worktree's commits stay under the parcel's
+        reference in any case. Idempotent.
         """
         if not await asyncio.to_thread(os.path.lexists, directory):
+            await self._put_back(parcel, branch, before, new=new)
             return ""
         try:
             state = await LeavingWorktree(self._git, directory).state()
@@ -212,8 +222,23 @@ class ArrivingWorktree:
             await self._git.remove(tree, _no_check)  # saves ignored files under a reference
         except CockpitError as error:
             return str(error)
-        await self._drop_branch(parcel, branch, new_branch=new)
+        await self._put_back(parcel, branch, before, new=new)
         return ""
+
+    async def _put_back(
+        self, parcel: Parcel, branch: str, before: str | None, *, new: bool
+    ) -> None:
+        """Set a branch that no worktree has checked out to its state before the move."""
+        if await self._checkout_of(branch) is None:
+            await self._drop_branch(parcel, branch, new_branch=new)
+            await self._move_back(parcel, branch, None if new else before)
+
+    async def _checkout_of(self, branch: str) -> str | None:
+        """Return the path of the worktree that has the branch checked out; None without one."""
+        for fields in await registered(self._command, self.repository):
+            if fields.get("branch") == f"refs/heads/{branch}":
+                return fields["worktree"]
+        return None
 
     async def _remove_arrived(
         self, parcel: Parcel, directory: Path, branch: str, *, new_branch: bool
@@ -228,7 +253,8 @@ class ArrivingWorktree:
             drop = ("update-ref", "-d", f"refs/heads/{branch}", parcel.state.head)
             await self._command.run(self.repository, *drop, settings=DURABLE)
 
-    async def _branch_commit(self, branch: str) -> str | None:
+    async def branch_commit(self, branch: str) -> str | None:
+        """Return the branch's commit; None if there is no such branch."""
         arguments = (
             "rev-parse",
             "--verify",

@@ -421,6 +421,9 @@ async def test_files_that_change_after_they_were_sent_are_not_left_behind(
 ) -> None:
     row = await flying(cockpit, far)
     tree = Path(str(row.worktree))
+    git(tree, "commit", "-q", "--allow-empty", "--only", "-m", "more")
+    git(far.repository, "branch", str(row.branch))
+    before = git(far.repository, "rev-parse", str(row.branch))
     process = typed(cockpit, "api", "--to", "gpu1", "--yes", "--directory", str(far.repository))
     end = time.monotonic() + LONG
     while not (far.repository / ".worktrees").exists():
@@ -434,6 +437,7 @@ async def test_files_that_change_after_they_were_sent_are_not_left_behind(
     now = await cockpit.until(lambda one: one.handoff is None)
     assert now.session_id == row.session_id
     assert (tree / "late").exists()
+    assert git(far.repository, "rev-parse", str(row.branch)) == before
 
 
 @pytest.mark.long
