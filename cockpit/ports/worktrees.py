@@ -204,7 +204,7 @@ class Worktrees(Protocol):
     async def foresee(self, repository: Path, directory: Path, branch: str, base: str) -> bool:
         """Return whether `ensure` would use an existing branch.
 
-        Creates nothing. Raises as `ensure` does, except for hooks that the repository configures.
+        Creates nothing. Raises as `ensure` does before it creates anything.
         """
 
     async def ensure(

@@ -257,7 +257,7 @@ VECTORS: dict[str, Vector] = {
     ),
     "hook by configuration": Vector(
         b'[hook "h"]\n\tcommand = TRAP\n\tevent = post-checkout\n\tevent = reference-transaction\n',
-        refused={"ensure": "No worktree was created"},
+        refused=dict.fromkeys(("foresee", "ensure"), "No worktree was created"),
     ),
     "sshCommand": Vector(
         b'[core]\n\tsshCommand = STOP\n[remote "origin"]\n\tpushurl = ssh://far/x\n',
@@ -513,7 +513,7 @@ async def test_nothing_that_a_repository_names_is_run(own_home: Path, name: str)
         assert expected in refusal, (operation, refusal)
         if name == "alias" and operation in ("describe", "pack", "arrive"):
             assert not refusal, (operation, refusal)
-        if operation in ("ensure", "keep", "push"):
+        if operation in ("ensure", "foresee", "keep", "push"):
             assert bool(expected) == bool(refusal), (operation, refusal)
     assert list((own_home / "private").iterdir()) == []
 

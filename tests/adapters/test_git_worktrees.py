@@ -246,6 +246,28 @@ async def test_no_worktree_is_made_in_a_folder_of_gits(
     assert not (target / "packages").exists()
 
 
+@pytest.mark.parametrize("branch", ["agent/new", "agent/old"])
+async def test_a_hook_by_configuration_is_foreseen(
+    repository: Path, own_home: Path, branch: str
+) -> None:
+    run(repository, "branch", "agent/old")
+    there = own_home / "there"
+    await make(repository, there)
+    run(repository, "config", "hook.check.command", "true")
+    git, target = Git(), own_home / "target"
+    for attempt in (
+        git.foresee(repository, target, branch, ""),
+        git.ensure(repository, target, branch, "", agent="api", job="j"),
+    ):
+        with pytest.raises(Failed, match="No worktree was created") as refused:
+            await attempt
+        assert "hook.check" in refused.value.detail
+    # git runs no hook to use a worktree that exists.
+    used = run(there, "branch", "--show-current")
+    assert await git.foresee(repository, there, used, "")
+    assert not (await git.ensure(repository, there, used, "", agent="api", job="j")).created
+
+
 async def test_a_worktree_may_lie_below_a_checkout_in_a_bare_repository(
     repository: Path, own_home: Path
 ) -> None:

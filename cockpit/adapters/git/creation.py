@@ -59,20 +59,19 @@ class GitWorktrees:
         return common.parent if pointed else common
 
     async def foresee(self, repository: Path, directory: Path, branch: str, base: str) -> bool:
-        """Run the checks of `ensure`, create nothing, and return whether the branch exists.
-
-        Does not check for hooks that the repository configures.
-        """
+        """Run the checks of `ensure`, create nothing, and return whether the branch exists."""
         await self._refuse_git_folder(repository, directory)
         await self._check_branch(repository, branch)
         if await self._occupied(directory):
             await self._check_adoptable(repository, directory, branch)
             return True
-        if await self._exists(repository, branch):
+        exists = await self._exists(repository, branch)
+        if exists:
             await self._check_free(repository, branch)
-            return True
-        await self._commit(repository, base or "HEAD")
-        return False
+        else:
+            await self._commit(repository, base or "HEAD")
+        await self._refuse_hooks(repository)
+        return exists
 
     async def create_empty(
         self, repository: Path, directory: Path, branch: str, commit: str, agent: str
