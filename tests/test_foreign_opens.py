@@ -83,11 +83,9 @@ MAY_LOOK = {
     "supervisor/sessions/continuation.py": 3,
     "supervisor/agents/fleet.py": 2,
     "supervisor/outbound/hook_payloads.py": 1,
-    "supervisor/sessions/location.py": 2,
     "supervisor/history/rebuild.py": 1,
     "supervisor/sessions/reopen.py": 1,
     "supervisor/api/socket.py": 2,  # our own socket, in the folder that it is bound in
-    "supervisor/sessions/job_worktree.py": 1,
     "supervisor/sessions/automatic_starts.py": 1,
 }
 """A file of the supervisor -> how many plain looks it has. Those at foreign paths only go down."""

@@ -24,6 +24,7 @@ from cockpit.adapters.files.private_file import write_private
 from cockpit.adapters.git.arriving_worktree import ArrivingWorktree
 from cockpit.adapters.git.leaving_worktree import LeavingWorktree
 from cockpit.adapters.git.worktrees import Git
+from cockpit.adapters.process.bounded_calls import BoundedCalls
 from cockpit.cli.agent_guard import refuse_inside_agent
 from cockpit.cli.move_lock import take_lock
 from cockpit.cli.move_machines import (
@@ -297,7 +298,7 @@ async def _free_folder(git: Git, home: Path, name: str) -> Path:
     """
     loaded = load(our_places(), None, home, os.environ)
     settings = loaded.new_agent(agent_name(name), home, worktree={"strategy": "git_worktree"})
-    place = await find_place(git, settings, None)
+    place = await find_place(git, BoundedCalls(), settings, None)
     assert place is not None
     for target in (
         place.folder / name,

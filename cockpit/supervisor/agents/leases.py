@@ -42,7 +42,7 @@ class Leases:
 
     async def check_not_owned(self, root: Path) -> None:
         """Raise `NotNow` if an agent of any cockpit holds the worktree's exclusive lock."""
-        place = worktree_lease(root)
+        place = await asyncio.to_thread(worktree_lease, root)
         held = await asyncio.to_thread(holder, place, shared=True) if place is not None else None
         if held is not None:
             raise self._taken(root, held)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from cockpit.config.project import folder_in_worktree
 from cockpit.core.errors import BadUsage
 from cockpit.core.exclusion import exclusion
+from cockpit.ports.slow_calls import SlowCalls
 from cockpit.ports.worktrees import Worktree
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.location import (
+    DIRECTORY_SECONDS,
     find_place,
     record_worktree_ready,
     refuse_git_folder,
@@ -29,8 +32,8 @@ class JobWorktree:
 
         Returns None if the agent works in its directory itself.
         """
-        worktrees = self._dependencies.worktrees
-        place = await find_place(worktrees, agent.settings, job)
+        worktrees, slow = self._dependencies.worktrees, self._dependencies.slow
+        place = await find_place(worktrees, slow, agent.settings, job)
         if place is None:
             record = replace(agent.record, worktree=None, branch=None, folder=None)
             agent.save(self._dependencies.store, record)
@@ -40,9 +43,10 @@ class JobWorktree:
             place.root, place.target, place.branch, place.base, agent=agent.name, job=job
         )
         if place.folder.is_relative_to(place.root):
-            inner = place.folder.relative_to(place.root)
-            await worktrees.keep_out(place.root, exclusion(inner.parts))
-        folder = folder_in_worktree(made.directory, Path(agent.record.directory))
+            excluded = place.folder.relative_to(place.root)
+            await worktrees.keep_out(place.root, exclusion(excluded.parts))
+        inner = partial(folder_in_worktree, made.directory, Path(agent.record.directory))
+        folder = await slow.ask(made.directory, inner, DIRECTORY_SECONDS)
         record = replace(
             agent.record,
             worktree=str(made.directory),
@@ -57,17 +61,20 @@ class JobWorktree:
         return made
 
 
-def check_directory(agent: Agent) -> None:
+async def check_directory(slow: SlowCalls, agent: Agent) -> None:
     """Raise `BadUsage` if the agent's folder is missing from its worktree or is a git directory."""
-    if agent.record.worktree and not agent.directory.is_dir():
+    if not agent.record.worktree:
+        return
+    directory = agent.directory
+    if not await slow.ask(directory, directory.is_dir, DIRECTORY_SECONDS):
         raise BadUsage(
             f"{agent.directory} is not in the worktree",
             f"{agent.settings.directory} is not in the commit that the worktree starts from.",
             "Commit that folder, or set worktree.base to a branch that has it. Then remove the "
             f"worktree, and start again: cockpit worktrees remove {agent.name}",
         )
-    if agent.record.worktree:
-        refuse_git_folder(agent.settings, agent.directory)
+    refuse = partial(refuse_git_folder, agent.settings, directory)
+    await slow.ask(directory, refuse, DIRECTORY_SECONDS)
 
 
 def _origin_text(made: Worktree) -> str:

@@ -5,6 +5,7 @@ Both `Start` and `Plan` use this module, so that a plan shows what a start does.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import BadUsage
 from cockpit.core.events import WorktreeReady
 from cockpit.core.safetext import safe_line
+from cockpit.ports.slow_calls import SlowCalls
 from cockpit.ports.worktrees import Worktree, Worktrees
 
 if TYPE_CHECKING:  # `cockpit move-step` only needs a place, and starts once for each step.
@@ -44,11 +46,11 @@ class Place:
 
 
 async def find_place(
-    worktrees: Worktrees, settings: AgentSettings, job: str | None
+    worktrees: Worktrees, slow: SlowCalls, settings: AgentSettings, job: str | None
 ) -> Place | None:
     """Return the worktree of this agent's next job; None if the agent works without a worktree.
 
-    Raises `BadUsage` outside a repository.
+    Raises `BadUsage` outside a repository, and `NoAnswer` if the file system does not answer.
     """
     own = settings.worktree
     if own.strategy == "none":
@@ -65,15 +67,21 @@ async def find_place(
     ident = job[:8] if job else JOB_UNKNOWN
     branch = own.branch.format(agent=settings.name, work_item=own.work_item or ident, job=ident)
     # Worktrees of a bare repository are created next to its folder, not in it.
-    beside = facts.root is None and not (root / ".git").exists()
+    beside = facts.root is None and not await slow.ask(
+        root, (root / ".git").exists, DIRECTORY_SECONDS
+    )
     within = root.parent if beside else root
     folder = own.directory if own.directory.is_absolute() else within / own.directory
     name = f"{settings.name}-{own.work_item}" if own.work_item else str(settings.name)
     target = folder / name.replace("/", "-")
-    there = await worktrees.facts(target) if target.is_dir() else None
-    left = there is not None and there.root is not None and same_place(there.root, target)
-    if left and there is not None and there.branch and not own.work_item:
-        branch = there.branch
+    left = False
+    if await slow.ask(target, target.is_dir, DIRECTORY_SECONDS):
+        there = await worktrees.facts(target)
+        if there.root is not None:
+            same = partial(same_place, there.root, target)
+            left = await slow.ask(target, same, DIRECTORY_SECONDS)
+        if left and there.branch and not own.work_item:
+            branch = there.branch
     return Place(root, folder, target, branch, own.base, left)
 
 

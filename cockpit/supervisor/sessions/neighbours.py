@@ -11,6 +11,7 @@ from pathlib import Path
 from cockpit.core.errors import NotNow
 from cockpit.core.events import Plain
 from cockpit.core.ids import AgentName
+from cockpit.ports.slow_calls import NoAnswer
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.leases import Leases
@@ -104,11 +105,20 @@ class Neighbours:
 
         A worktree that the user created is allowed.
         """
-        for other in self._fleet:
-            if other.record.worktree and same_place(Path(other.record.worktree), root):
+        for other in list(self._fleet):
+            if other.record.worktree and await self._is_same(Path(other.record.worktree), root):
                 raise NotNow(
                     f"{root} is the worktree of {other.name}",
                     f"The worktree of {name} would be inside it.",
                     f"Use the repository itself: --directory {other.record.directory}",
                 )
         await self._leases.check_not_owned(root)
+
+    async def _is_same(self, place: Path, answering: Path) -> bool:
+        """Return whether a path leads to a directory that has just answered; False if the path
+        does not answer."""
+        same = partial(same_place, place, answering)
+        try:
+            return await self._dependencies.slow.ask(place, same, DIRECTORY_SECONDS)
+        except NoAnswer:
+            return False

@@ -62,7 +62,7 @@ class Planner:
         refuse = partial(refuse_git_folder, settings, directory)
         await slow.ask(directory, refuse, DIRECTORY_SECONDS)
         worktrees = self._dependencies.worktrees
-        place = await find_place(worktrees, settings, None)
+        place = await find_place(worktrees, slow, settings, None)
         facts = await worktrees.facts(settings.directory)
         works_in = directory
         if place:

@@ -141,7 +141,7 @@ class Starter:
             made = await self._reopening.restore_worktree(agent)
         else:
             made = await self._worktree.ensure(agent, job.id)
-        check_directory(agent)
+        await check_directory(slow, agent)
         self._neighbours.check(agent)
         await self._sessions.leases.ensure_free(agent)
         facts = await self._dependencies.worktrees.facts(agent.directory)

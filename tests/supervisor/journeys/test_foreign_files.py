@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from cockpit.wire.status import AgentStatus
-from cockpit.wire.verbs import Continue
+from cockpit.wire.verbs import Continue, Start
 from tests.supervisor.journeys.hanging_mount import hanging_mount
 
 if TYPE_CHECKING:
@@ -145,3 +145,22 @@ async def test_a_document_on_a_file_system_that_hangs_is_refused(cockpit: Cockpi
             assert refused.title == "The file system does not answer"
             assert str(place) in refused.detail
         assert (await cockpit.client.status()).agents == []
+
+
+@pytest.mark.long
+async def test_a_worktree_on_a_file_system_that_hangs_is_refused(cockpit: Cockpit) -> None:
+    """The request gets the reason, and the next one is answered."""
+    with ExitStack() as held:
+        try:
+            place = held.enter_context(hanging_mount(cockpit.home / "far"))
+        except OSError as error:
+            pytest.skip(f"{HANGS}: {error}")
+        trees = json.dumps(str(place / "trees"))
+        more = f'[agents.worktree]\nstrategy = "git_worktree"\ndirectory = {trees}'
+        await cockpit.launch(cockpit.agent("api", **PAIR, more=more), cockpit.agent("web", **PAIR))
+        await cockpit.start("web")
+        start = asyncio.create_task(cockpit.refused(Start(name="api")))
+        await goes_on(cockpit, "web")
+        refused = await start
+        assert refused.title == "The file system does not answer"
+        assert str(place / "trees" / "api") in refused.detail
