@@ -61,12 +61,13 @@ class Reopening:
         held = self._dependencies.store.session(ident)
         if held is None or held.agent == agent.name:
             return held
-        if self._fleet.find(held.agent) is None:
+        owner = self._fleet.find(held.agent)
+        if owner is None:
             return None
         raise NotNow(
-            f"Session {ident} belongs to {held.agent}",
+            f"Session {ident} belongs to {owner.name}",
             f"It is session {held.number} of that agent's job.",
-            f"Reopen it there: cockpit start {held.agent} --resume {ident}",
+            _step_in_owner(owner, held.id),
         )
 
     def reopened(self, agent: Agent, before: SessionRecord) -> SessionRecord:
@@ -112,6 +113,17 @@ class Reopening:
             f"was missing and was recreated: {made.directory}",
         )
         return made
+
+
+def _step_in_owner(owner: Agent, session: SessionId) -> str:
+    """Return the step that opens a session in the agent that it belongs to."""
+    name = owner.name
+    if owner.alive and owner.record.session == session:
+        return f"Open it: cockpit attach {name}"
+    reopen = f"cockpit start {name} --resume {session}"
+    if owner.in_use:
+        return f"Stop {name} first: cockpit stop {name}. Then reopen it there: {reopen}"
+    return f"Reopen it there: {reopen}"
 
 
 def is_there(directory: str) -> bool:

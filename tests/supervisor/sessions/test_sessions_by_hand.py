@@ -111,6 +111,23 @@ async def test_another_agents_session_stays_in_that_agents_job(
         assert len(await cockpit.events("session.cleared")) == 1
 
 
+async def test_another_agents_session_is_refused_with_a_step_that_works_now(
+    cockpit: Cockpit,
+) -> None:
+    async with cockpit.flying(cockpit.agent(mode="observe", steps=2, step_tokens=100)):
+        first = await cockpit.start()
+        asked = Start(name="web", directory=str(cockpit.repository), resume=first.session_id)
+        assert (await cockpit.refused(asked)).hint == "Open it: cockpit attach api"
+        await cockpit.until(lambda row: row.state in {"idle", "done"})
+        await cockpit.ask(Stop(name="api"))
+        reopen = f"cockpit start api --resume {first.session_id}"
+        assert (await cockpit.refused(asked)).hint == f"Reopen it there: {reopen}"
+        assert (await cockpit.start()).session_id != first.session_id
+        assert (await cockpit.refused(asked)).hint == (
+            f"Stop api first: cockpit stop api. Then reopen it there: {reopen}"
+        )
+
+
 async def test_a_lost_record_takes_no_session_from_another_agent(cockpit: Cockpit) -> None:
     tables = [
         cockpit.agent(name, mode="observe", steps=9, pause=3, step_tokens=100)
