@@ -262,7 +262,8 @@ MUTANTS: tuple[Mutant, ...] = (
                 "for _ in range(0):\n            carriers",
             ),
             (
-                "        survivors = [survivor for survivor in remaining if self.alive(survivor)]\n",
+                "        survivors = [survivor for survivor in remaining "
+                "if self.alive(survivor)]\n",
                 "        survivors = []\n",
             ),
         ),

@@ -98,6 +98,19 @@ def test_an_agent_that_failed_asks_nothing_in_its_pane() -> None:
     assert BY_ID["refuse"].why_not(there) == "No handoff of mailer is waiting for your answer."
 
 
+def test_an_agent_that_runs_without_a_pane_is_stopped_first() -> None:
+    agents = [
+        agent.model_copy(update={"pane": None, "pid": 7}) if agent.name == "checkout" else agent
+        for agent in fleet()
+    ]
+    there = model("checkout")
+    there.main.take(Snapshot(status=Status(agents=agents)), 0.0)
+    assert BY_ID["attach"].why_not(there) == (
+        "checkout is running without a pane. Press x to stop it, then start it again."
+    )
+    assert BY_ID["stop"].why_not(there) is None
+
+
 def test_an_unreachable_supervisor_is_described_with_a_step_that_works() -> None:
     there = model("api", live=False)
     local = "The supervisor is not responding. Run: cockpit up"

@@ -60,7 +60,7 @@ FLEET: tuple[Action, ...] = (
     ),
     Action(
         "stop", "stop", "Stop the agent; keep its worktree. Asks to confirm.",
-        ("x",), check=reasons.cannot_talk,
+        ("x",), check=reasons.cannot_stop,
     ),
     Action(
         "mark", "mark", "Mark agents; approve, send, stop and forget act on all marked agents.",

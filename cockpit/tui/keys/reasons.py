@@ -83,7 +83,8 @@ def needs_running(model: Model) -> str | None:
     if agent is None:
         return needs_agent(model)
     if agent.pane is None and agent.pid is not None:
-        return f"{agent.name} runs without a pane. To end the agent: cockpit stop {agent.name}"
+        stop = press(model, "stop")
+        return f"{agent.name} is running without a pane. {stop} to stop it, then start it again."
     if agent.pane is None:
         return f"{agent.name} has no pane ({agent.state}). {press(model, 'start')} to start it."
     return None
@@ -101,6 +102,13 @@ def cannot_talk(model: Model) -> str | None:
     if has_ended(agent):
         return f"{agent.name} has ended. {press(model, 'start')} to start it."
     return None
+
+
+def cannot_stop(model: Model) -> str | None:
+    """Return why the agent cannot be stopped. An agent that runs without a pane can be."""
+    if model.agent is not None and model.agent.pid is not None:
+        return needs_supervisor(model)
+    return cannot_talk(model)
 
 
 def cannot_hand_off(model: Model) -> str | None:
