@@ -41,7 +41,7 @@ def test_what_a_login_shell_prints_first_is_skipped(own_home: Path) -> None:
 def test_no_answer_is_told_with_a_next_step(own_home: Path, answer: bytes) -> None:
     with pytest.raises(NoSupervisor, match="did not answer") as caught:
         answering(own_home, answer).step({"step": "x"})
-    assert "cockpit status --host gpu1" in caught.value.hint
+    assert "cockpit doctor --host gpu1" in caught.value.hint
 
 
 def test_an_endless_answer_is_cut(own_home: Path) -> None:
