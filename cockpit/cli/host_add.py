@@ -158,8 +158,8 @@ def _found_outside_of_path(report: HostReport, seconds: float) -> HostReport:
     if changed is None:
         return report
     say(
-        "A non-login shell on the host does not find every program; adding the programs' folders "
-        "to PATH."
+        "Some programs are not on the PATH of the host's non-login shell; adding their folders to "
+        "`connect`."
     )
     return report_on(report.name, changed, seconds, configured=report.configured)
 

@@ -30,7 +30,10 @@ def duration(written: object) -> float:
 
 
 def spelled_duration(seconds: float) -> str:
-    """Format seconds in the largest unit without a remainder: minutes from 10, days from 3."""
+    """Format seconds in the largest unit that divides them.
+
+    Uses minutes only from 10 minutes on, and days only from 3 days on.
+    """
     if seconds == 0:
         return "0"
     if not float(seconds).is_integer():

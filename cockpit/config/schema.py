@@ -213,7 +213,7 @@ class LimitSettings(Section):
     grace: Seconds = Field(
         default=600.0,
         le=86_400,
-        description="After session_time: interrupt a turn that is still running after this time.",
+        description="How long a turn may run past session_time before cockpit interrupts it.",
     )
     cost: float = Field(
         default=0.0,

@@ -64,7 +64,8 @@ class HistoryHandoff(Wire):
     asked_again: list[str] | None = None
     """Questions of the old session that the new session asked again in its first turns."""
     found: str | None = None
-    """The line of the document that matches the search; left out without a search."""
+    """The document's line with the most words of the search, cut to 160 characters; left out
+    without a search."""
 
 
 class HistorySession(Wire):

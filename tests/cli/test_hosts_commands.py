@@ -123,7 +123,7 @@ def test_a_cockpit_outside_of_the_path_is_found_and_written(
 
     assert run(["hosts", "add", "gpu1", *there]) == 0
 
-    assert "adding the programs' folders to PATH" in capsys.readouterr().err
+    assert "adding their folders to `connect`" in capsys.readouterr().err
     (host,) = hosts_of(here)
     path = f"PATH={local}:{own_home / 'host-bin'}:/usr/local/bin:/usr/bin:/bin"
     assert host["connect"] == [*there, "env", path]

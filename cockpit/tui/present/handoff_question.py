@@ -46,7 +46,9 @@ def _successor(agent: AgentStatus) -> str:
 
 def _ends(agent: AgentStatus) -> str:
     working = (
-        "The agent is working now; cockpit waits for a pause." if agent.state == "working" else ""
+        "The agent is working now; its session ends only after the current turn."
+        if agent.state == "working"
+        else ""
     )
     if not agent.background:
         return working

@@ -120,7 +120,7 @@ def _doing(agent: AgentStatus, now: datetime) -> str:
 
 
 def _waits_for(needs: Needs, now: datetime) -> str:
-    """Return a short text for a need, without the kind, which the state's word shows."""
+    """Return a short text for a need. The kind is left out: the state column shows it."""
     if needs.tool:
         return f"{needs.tool} {needs.command or ''}"
     if needs.kind == "usage_limit" and needs.resets_at:

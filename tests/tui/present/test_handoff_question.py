@@ -18,7 +18,7 @@ SERVER = BackgroundStatus(id="b1", type="shell", command="npm run dev")
     [
         ({"mode": "prompt"}, "You review it.", "is working now"),
         ({"mode": "auto"}, "Then its session ends", "You review it."),
-        ({"state": "working"}, "cockpit waits for a pause", "background"),
+        ({"state": "working"}, "its session ends only after the current turn", "background"),
         ({"background": [SERVER]}, "also ends 1 background task", "working"),
         ({"background": [SERVER, SERVER]}, "2 background tasks", "working"),
         ({"context": context(tokens=None)}, "The handoff costs a turn of this session", "tokens"),

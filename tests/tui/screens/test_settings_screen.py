@@ -323,7 +323,9 @@ async def test_a_read_only_file_is_said_to_be_before_anything_is_written(
 async def test_without_files_the_key_says_so(fly: Fly) -> None:
     async with fly(flying()) as flight:
         await flight.press("comma")
-        await flight.until(lambda: "edit the settings in the files on that host" in str(flight.toasts()), "why not")
+        await flight.until(
+            lambda: "edit the settings in the files on that host" in str(flight.toasts()), "why not"
+        )
 
 
 async def test_the_fields_show_their_values_in_the_first_frame(fly: Fly, shop: Path) -> None:
