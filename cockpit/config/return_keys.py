@@ -35,9 +35,9 @@ def impossible_return_key(keys: str) -> str | None:
         return "needs a key: it is the way back from an agent's pane"
     for key in keys.split(","):
         if key in _OF_THE_CLI:
-            return f"{key} cannot go back from an agent's pane: {_OF_THE_CLI[key]}"
+            return f"{key} cannot be used to leave an agent's pane: {_OF_THE_CLI[key]}"
         if not is_return_key(key):
-            return f"{key} cannot go back from an agent's pane: the agent's CLI uses it"
+            return f"{key} cannot be used to leave an agent's pane: the agent's CLI uses it"
     return None
 
 

@@ -45,8 +45,8 @@ def _apart(text: str) -> str:
 
 
 def spaced(text: str) -> str:
-    """Return the text with as many spaces in place of colour codes and escaped whitespace (`\\n`,
-    `\\r`, `\\t`)."""
+    """Replace colour codes and escaped whitespace (`\\n`, `\\r`, `\\t`) with spaces, keeping the
+    length."""
     if "\\" in text:
         # Otherwise the letter of the escape would be read as part of the next run.
         for written in ("\\n", "\\r", "\\t"):

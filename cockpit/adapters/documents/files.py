@@ -293,7 +293,7 @@ def _check_plain(entry: os.stat_result) -> None:
 
 
 def _sealed_before(folder: int, handoff: str) -> str | None:
-    """Return the name of the document that this handoff already has, by its front matter."""
+    """Return the name of the document with this handoff's id in its front matter."""
     for name in os.listdir(folder):
         if not (name.startswith("handoff-") and name.endswith(".md")):
             continue

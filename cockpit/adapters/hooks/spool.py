@@ -26,7 +26,7 @@ from cockpit.core.ids import NAME_PATTERN, AgentName
 from cockpit.ports.runtimes import Signal
 
 STATUS_LINE = "StatusLine"
-"""The event of status-line reports; hooks use the CLI's own names."""
+"""The event name of status-line reports; hook reports use the CLI's own event names."""
 
 REPORT_BYTES = 131_072
 """Maximum bytes of a report. The reporter truncates longer reports, so a file of this size was

@@ -1,4 +1,4 @@
-"""Wait for the end of a process without an event loop."""
+"""Wait for a process to end, without using an event loop."""
 
 from __future__ import annotations
 

@@ -149,7 +149,7 @@ def not_now(seen: Observation, *, boundary: bool) -> str | None:
     if boundary and seen.turn is Turn.WORKING:
         return "the agent is finishing its turn"
     if seen.turn is Turn.IDLE and seen.composer_clean is False:
-        return "there is text in the composer"
+        return "there is text in the prompt box"
     if seen.turn is Turn.UNKNOWN:
         return "the agent's activity is unknown"
     return None

@@ -1,4 +1,4 @@
-"""The position in a session's transcript, and the data found in it."""
+"""The position in a session's transcript, and the data read so far."""
 
 from __future__ import annotations
 

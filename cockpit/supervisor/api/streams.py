@@ -90,7 +90,8 @@ async def _ready(
 ) -> AsyncGenerator[Sequence[T]]:
     """Yield all lines that are ready; an empty list after `within` seconds without a line.
 
-    Ends when one source ends, after the lines that came before. Raises the error of a source.
+    Ends when any source ends, after yielding the lines that arrived before its end. Raises that
+    source's error.
     """
     arrived: asyncio.Queue[T | _Ended] = asyncio.Queue(MOST_READY)
     tasks = [asyncio.ensure_future(_forward(source, arrived)) for source in sources]

@@ -107,8 +107,8 @@ class Supplements:
         elif agent.turns > prepared.turns and not prepared.again:
             self._dependencies.event_log.record(
                 Plain("facts.dropped"),
-                f"{agent.name} did not receive the facts with its compaction; it gets them with "
-                "its next step",
+                f"{agent.name} did not get the facts of its work after the compaction; cockpit "
+                "sends them with the next step",
                 agent.name,
             )
             await self._prepare_again(agent, prepared)

@@ -21,7 +21,7 @@ _OF_CONTEXT = {"tokens", "window", "used", "band", "confidence", "turns_left"}
 
 
 class KeptRows:
-    """The file with the last rows."""
+    """The file with the agents' last published rows."""
 
     def __init__(self, file: Path, clock: Clock) -> None:
         self._file = file

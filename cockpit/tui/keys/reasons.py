@@ -22,7 +22,7 @@ SAME_ON = {
     "permission": {"attach": "permission.attach"},
     "review": {"approve": "review.approve"},
 }
-"""For each screen, a map from actions of the list of agents to equal actions of the screen."""
+"""For each screen, maps an action of the list of agents to the screen's own action."""
 
 
 def press(model: Model, action: str) -> str:

@@ -96,7 +96,9 @@ def possible_with(model: Model, section: str, *, has_files: bool = True) -> list
 def key_line(
     actions: Iterable[Action], keymap: Mapping[str, str], width: int
 ) -> tuple[list[Span], list[KeyHint]]:
-    """Return keys and titles in `width` cells, and the cells of each; no title is cut.
+    """Return the key line for `width` cells, and the clickable columns of each action.
+
+    Titles are never truncated.
 
     Help, and back or quit, come last and are dropped last. Of the other actions, those in
     `KEPT_LONGEST` are dropped last. Actions without a key are left out.

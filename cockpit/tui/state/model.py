@@ -240,8 +240,8 @@ class Model:
         """The monotonic time in seconds at which each agent's status last arrived. The age in a
         status is relative to this time."""
         self.selected = selected
-        """The name of the selected agent. Kept if a new list lacks the agent; cleared when the agent
-        or its host is removed."""
+        """The name of the selected agent. Kept if a new list lacks the agent; cleared when the
+        agent or its host is removed."""
         self.events: deque[Event] = deque(maxlen=KEPT_EVENTS)
         """Events, oldest first."""
         self.key_of: Callable[[str], str] = default_key

@@ -56,7 +56,8 @@ class Definitions:
         return tuple(name for name in names if NAME_PATTERN.fullmatch(name))
 
     def check(self, defined: Mapping[str, OwnRuntime], files: Mapping[str, str]) -> None:
-        """Raise `NotNow` if another file, which still exists, defines a name differently."""
+        """Raise `NotNow` if another file that still exists defines a runtime of the same name
+        differently."""
         for name, definition in defined.items():
             known = self._known.get(name)
             if known is None or known[0] == definition or known[1] == files.get(name):
