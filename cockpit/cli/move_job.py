@@ -271,7 +271,7 @@ class Job:
             raise NotNow(
                 f"Files of {self.wanted.name} changed while the job was moved",
                 "The other machine does not have the changes.",
-                "Try again when nothing writes in the worktree.",
+                "Try again when no process is changing files in the worktree.",
             )
 
     async def _done(self, handoff: str) -> int:

@@ -251,7 +251,7 @@ class Machine:
             )
         if problem := written(output, file, size, str(answer.get("sha256"))):
             raise Failed(
-                f"The connection to {self.shown} ended before all work had arrived",
+                f"The work on {self.shown} did not arrive whole",
                 problem,
                 "Try again.",
             )
@@ -281,8 +281,12 @@ def written(source: IO[bytes], file: Path, size: int, sha256: str) -> str:
             digest.update(block)
             left -= len(block)
     if left:
-        return f"{left} bytes are missing."
-    return "" if digest.hexdigest() == sha256 else "The bytes were changed on the way."
+        return f"The connection ended; {left} bytes are missing."
+    return (
+        ""
+        if digest.hexdigest() == sha256
+        else "Checksum mismatch: the data changed during the transfer."
+    )
 
 
 def _feed(step: _Step, request: dict[str, Any], send: Path | None) -> None:

@@ -343,7 +343,7 @@ def _take(source: IO[bytes], bundle: Path, size: int, sha256: str) -> None:
             hint="Push the branch, and fetch it on the other machine.",
         )
     if problem := written(source, bundle, size, sha256):
-        raise Failed("The connection ended before all work had arrived", problem, "Try again.")
+        raise Failed("The work did not arrive whole", problem, "Try again.")
 
 
 def _digest(file: Path) -> str:

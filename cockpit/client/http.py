@@ -94,7 +94,9 @@ class HttpClient:
     async def watch(
         self, *, elsewhere: bool = False, day: bool = False, since: str | None = None
     ) -> AsyncIterator[WatchLine]:
-        """Yield a snapshot, then changes and events; raise `NoSupervisor` when the supervisor ends.
+        """Yield a snapshot (or `Resumed`, see `Supervisor.watch`), then changes and events.
+
+        Raises `NoSupervisor` when the supervisor ends.
 
         Lines that this version cannot parse are skipped, except an invalid snapshot.
         """

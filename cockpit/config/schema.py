@@ -219,8 +219,8 @@ class LimitSettings(Section):
         default=0.0,
         ge=0,
         le=1_000_000,
-        description="Budget of a job in US dollars. At this cost cockpit tells you once, on the "
-        "row, in the inbox and by a notification; it stops nothing.",
+        description="Budget of a job in US dollars; 0: none. At this cost cockpit notifies you "
+        "once and marks the row and the inbox; the agent keeps running.",
     )
 
 
@@ -232,8 +232,7 @@ class DayLimits(Section):
         ge=0,
         le=1_000_000,
         description="Budget of all agents for a day in US dollars; 0: none. At this cost cockpit "
-        "tells you once a day, by a notification, on the screen and in cockpit status; it stops "
-        "nothing.",
+        "notifies you once a day, and marks the screen and cockpit status; agents keep running.",
     )
 
 

@@ -106,7 +106,8 @@ def test_two_names_of_one_supervisor_are_told(
     first, second, arrow = (line.split()[0] for line in lines)  # in the order of the answers
     assert ({first, second}, arrow) == ({"gpu1", "gpu2"}, "->")
     assert lines[2].endswith(
-        f"This is the same supervisor as {first}. To remove this name: cockpit hosts remove {second}"
+        f"This is the same supervisor as {first}. "
+        f"To remove this name: cockpit hosts remove {second}"
     )
     assert run(["hosts", "--timeout", "60", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

@@ -87,7 +87,7 @@ def test_a_file_after_the_answer_is_whole_or_refused(
     answering(own_home, whole).step({"step": "x"}, receive=own_home / "got")
     assert (own_home / "got").read_bytes() == content
     for number, bad in enumerate((whole[:-1], whole[:-1] + b"!")):
-        with pytest.raises(Failed, match="before all work had arrived"):
+        with pytest.raises(Failed, match="did not arrive whole"):
             answering(own_home, bad).step({"step": "x"}, receive=own_home / f"bad{number}")
     monkeypatch.setattr(move_machines, "LARGEST_FILE", 1000)
     with pytest.raises(Failed, match="too large"):

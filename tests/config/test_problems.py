@@ -281,11 +281,13 @@ CASES = {
     ),
     "a way back that is typed": (
         '[keys]\npane.back = ["f9", "Q"]\n',
-        "2: keys.pane.back: Q cannot be used to leave an agent's pane: the agent's CLI uses it|Choose",
+        "2: keys.pane.back: Q cannot be used to leave an agent's pane: the agent's CLI uses "
+        "it|Choose",
     ),
     "a way back that interrupts": (
         '[keys]\npane.back = "Ctrl-C"\n',
-        "2: keys.pane.back: ctrl+c cannot be used to leave an agent's pane: it interrupts the agent's",
+        "2: keys.pane.back: ctrl+c cannot be used to leave an agent's pane: it interrupts the "
+        "agent's",
     ),
     "a way back that the screen needs": (
         '[keys]\npane.back = "f1"\n',

@@ -63,7 +63,7 @@ def test_a_form_in_the_smallest_terminal(fleet: Flight) -> None:
     terminal.until("▌ 1 able", "q quit")
 
     terminal.press("n")
-    terminal.until("Start an agent", "its job (optional)", "Enter start")
+    terminal.until("Start an agent", "the agent's job (optional)", "Enter start")
     terminal.type("new")
     terminal.until("name       new", gone=("Enter a name:",))
     terminal.press("C-g")

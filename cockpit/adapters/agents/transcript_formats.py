@@ -71,7 +71,8 @@ class TranscriptFormat:
     """Name of the runtime whose CLI wrote the file; `claude` for an empty file, None for a file of
     a user's own program and for a file that was not recognised."""
     lines: Callable[[Path], Iterable[bytes]] | None = None
-    """Returns the lines of a file that is one JSON object; None for a file that has lines."""
+    """Splits a file that is one JSON object into records, one per line. None for a format that has
+    one record per line already."""
     session_of: Callable[[bytes], Identified | None] | None = None
     """Returns the session's data in a line. Only for a format whose `totals` and `facts` can omit
     this data; else None."""

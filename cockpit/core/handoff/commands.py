@@ -13,7 +13,7 @@ class Prepare:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Ask the agent for the document: after its next tool call, or by a paste if it is idle."""
+    """Ask the agent for the document: in its next hook while it works, else by pasting a prompt."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ DELIVERY_TRIES = 3
 """Number of requests before the next writer is tried."""
 ENDED = "the agent's process has ended"
 SILENCE = 10.0
-"""Seconds after which an idle agent that has not written a document is asked again."""
+"""Seconds after the previous request until an idle agent without a valid draft is asked again."""
 
 
 def asked(handoff: Handoff, state: Asked, event: Event) -> Step:

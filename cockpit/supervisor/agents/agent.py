@@ -195,7 +195,8 @@ class Agent:
 
     @property
     def window_override(self) -> int | None:
-        """The context window from the settings, in tokens; None if the session's CLI differs."""
+        """The `window` setting in tokens; None if it is "auto", or if the session does not run the
+        configured CLI."""
         return self.settings.context.override if self.runs_configured_cli else None
 
     def begin_session(self, tail: Tail | None, opened_at: float | None = None) -> None:

@@ -119,7 +119,7 @@ def _check_text(text: str) -> None:
     if "\0" in text:
         raise BadUsage(
             "The request contains a NUL character",
-            "Names and paths cannot contain a NUL.",
+            "No text in a request can contain a NUL.",
             hint="Remove the character.",
         )
     try:

@@ -31,7 +31,7 @@ class CommitRefs:
         self._spawn = spawn
 
     def handle(self, record: EventRecord, agent: Agent | None) -> None:
-        """Keep commits at an event of kind `WHEN`.
+        """When a handoff ends a session (`WHEN`), start a task that keeps the session's commits.
 
         Runs in the event's transaction; does not block.
         """

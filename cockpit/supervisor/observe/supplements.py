@@ -114,7 +114,10 @@ class Supplements:
             await self._prepare_again(agent, prepared)
 
     def _was_missed(self, agent: Agent, prepared: Prepared) -> bool:
-        """Return whether the session began again without the facts; if so, withdraw the facts."""
+        """Withdraw the facts if the session continued after its compaction without them.
+
+        Returns whether it did.
+        """
         if prepared.again or agent.session_state.conduct.begun_anew <= prepared.beginnings:
             return False
         return agent.runtime.withdraw_supplement(agent.name)

@@ -178,7 +178,7 @@ class AgentWorktrees:
                 )
             elif mine and agent.record.wanted and not _is_job_over(agent):
                 yield Obstacle(
-                    why=f"the job of {agent.name} is not over", next=f"If it is over: {stop}"
+                    why=f"the job of {agent.name} is not over", next=f"If the job is over: {stop}"
                 )
         agents = {agent.process.pid for agent in self._fleet if agent.process}
         lineage = self._dependencies.processes.lineage

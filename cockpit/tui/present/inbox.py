@@ -37,15 +37,15 @@ _URGENCY = {
 KeyOf = Callable[[str], str]
 """Returns an action's key as printed on a keyboard; empty without a key."""
 _STEPS = {
-    "permission": "{answer} to answer here, {or_open} to answer in its pane.",
-    "question": "{answer} to answer here, {or_open} to answer in its pane.",
-    "trust": "{open} to answer in its pane.",
+    "permission": "{answer} to answer here, {or_open} to answer in the agent's pane.",
+    "question": "{answer} to answer here, {or_open} to answer in the agent's pane.",
+    "trust": "{open} to answer in the agent's pane.",
     "review": "{open} to read the document, then approve, edit, refuse or snooze.",
     "handoff": "{open} to read the draft, then approve, refuse or snooze.",
     "breaker": "{open} to read the draft, then approve, refuse or snooze.",
     "usage_limit": "Send the agent a new prompt once the limit resets.",
     "resume": "{resume} in the list of agents to reopen all interrupted agents.",
-    "failed": "{open} to see its last output.",
+    "failed": "{open} to see the agent's last output.",
 }
 """The next step for each kind of need, with placeholders for the keys."""
 
@@ -190,7 +190,7 @@ def _step(agent: AgentStatus, needs: Needs, key_of: KeyOf) -> str:
     if needs.kind == "failed" and agent.pane is None:
         return f"{press_key(key_of, 'start')} in the list of agents to start it again."
     if needs.answerable is False:
-        return f"{press_key(key_of, 'inbox.open')} to answer in its pane."
+        return f"{press_key(key_of, 'inbox.open')} to answer in the agent's pane."
     return _usual_step(needs.kind, key_of)
 
 

@@ -121,7 +121,7 @@ def test_a_straight_approval_answers_the_review_as_well() -> None:
     [
         (replace(IDLE, git_busy="rebase"), "rebase"),
         (replace(IDLE, turn=on.Turn.DIALOG), "question"),
-        (replace(IDLE, composer_clean=False), "text in the composer"),
+        (replace(IDLE, composer_clean=False), "text in the prompt box"),
         (replace(IDLE, turn=on.Turn.UNKNOWN), "is unknown"),
         (replace(IDLE, queue="queued behind api"), "queued behind api"),
     ],

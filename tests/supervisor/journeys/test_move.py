@@ -354,7 +354,7 @@ esac
 @pytest.mark.parametrize(
     ("limit", "words"),
     [
-        ('head -c 12000 | env "$@"', "before all work had arrived"),
+        ('head -c 12000 | env "$@"', "did not arrive whole"),
         ('ulimit -f 100; exec env "$@"', "could not be written"),
     ],
     ids=["the line is cut", "the disk is full"],

@@ -54,7 +54,7 @@ def test_a_permission_shows_the_tool_and_all_lines_of_what_it_does() -> None:
     (item,) = items([asked])
     assert item.what == "Bash: make \\ all"
     assert item.says == ("Bash needs permission for:", "  make \\", "  ", "     all")
-    assert "answer in its pane" in item.step
+    assert "answer in the agent's pane" in item.step
 
 
 def test_held_settings_are_one_item_a_file_with_what_leads_on() -> None:
@@ -106,7 +106,7 @@ def test_what_a_line_says_whole_is_not_said_again_below_it() -> None:
     assert fits_line(item, 80, 8)
     below = detail(item, 80, 10, is_shown=True)
     assert [plain(spans) for spans in below] == [
-        " Press a to answer here, or Enter to answer in its pane."
+        " Press a to answer here, or Enter to answer in the agent's pane."
     ]
     assert not fits_line(item, 44, 8)
     for command in ("make\nall", "make  all", "x" * 400):
@@ -138,13 +138,14 @@ def test_the_next_step_names_the_users_own_keys() -> None:
         return items([needing("api", kind)], key_of=lambda action: own[action])[0].step
 
     assert step("permission") == (
-        "Press Alt-X to answer here, or choose \u201cOpen\u201d with Ctrl-P to answer in its pane."
+        "Press Alt-X to answer here, or choose \u201cOpen\u201d with Ctrl-P to answer in the "
+        "agent's pane."
     )
     assert step("resume").startswith("Press F9 in the list of agents")
     assert step("review").startswith("Choose \u201cOpen\u201d with Ctrl-P to read the document")
     pane_only = needing("api", "question", answerable=False)
     (item,) = items([pane_only], key_of={**own, "inbox.open": "Enter"}.__getitem__)
-    assert item.step == "Press Enter to answer in its pane."
+    assert item.step == "Press Enter to answer in the agent's pane."
     gone = needing("api", "failed").model_copy(update={"pane": None})
     assert items([gone], key_of=lambda action: own[action])[0].step.startswith(
         "Press v in the list"

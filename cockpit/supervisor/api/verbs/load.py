@@ -25,7 +25,7 @@ class LoadHandler:
         self._changed = changed
 
     async def __call__(self, asked: Load) -> Done:
-        """Read a file, or the loaded one again, and update its agents.
+        """Read the user's own configuration file, and `config` if given; update the agents.
 
         Then starts the agents with `start = "auto"`. With an invalid file, nothing changes.
         """

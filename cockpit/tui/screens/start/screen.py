@@ -129,7 +129,7 @@ class StartScreen(Form[Start]):
             first, placeholder="a-z 0-9 . _ -", suggester=SuggestFromList(stopped), id="name"
         )
         self.where = Field(placeholder=short_path(str(directory), home), id="where")
-        self.prompt = PromptArea(id="prompt", placeholder="its job (optional)")
+        self.prompt = PromptArea(id="prompt", placeholder="the agent's job (optional)")
         self.command = Field(placeholder="program and arguments", id="command")
         self._command_row = row("command", self.command)
         self._runtimes = list(RUNTIMES)
