@@ -258,11 +258,12 @@ class CockpitApp(App[bool]):
         context = getattr(screen, "CONTEXT", None)
         from cockpit.tui.screens.palette import NOT_NOW
 
+        model: Model = getattr(screen, "action_model", self.model)
         entries: list[tuple[tuple[bool, int], SystemCommand]] = []
         for action in ACTIONS:
             if act is None or action.context != context:
                 continue
-            reason = action.why_not(self.model)
+            reason = action.why_not(model)
             sentence = f"{NOT_NOW}{safe_line(reason, 200)}" if reason else action.sentence
             key = shown_key(action, self._ui.keys)
             do = partial(self._run, act, action.id)

@@ -80,7 +80,7 @@ def test_a_key_that_cannot_work_says_why() -> None:
         ("handoff", "search"): "search is already being handed off (documenting).",
         ("document", "search"): "No document yet (documenting).",
         ("undo", "checkout"): "checkout has no previous session to go back to.",
-        ("stop", "nobody"): "No agent is selected.",
+        ("stop", "nobody"): "nobody is not in the list of agents. Select another agent.",
     }
     for (action, name), reason in reasons.items():
         assert BY_ID[action].why_not(model(name)) == reason

@@ -108,7 +108,7 @@ def opening(
 
 
 def inbox(model: object, client: object, ui: object, **how: object) -> InboxScreen:
-    return InboxScreen(model, client, ui, lambda: None, **how)  # type: ignore[arg-type]
+    return InboxScreen(model, client, ui, lambda _name: None, **how)  # type: ignore[arg-type]
 
 
 def past(many: int = 0) -> MemoryClient:

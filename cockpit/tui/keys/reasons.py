@@ -59,9 +59,14 @@ def always_available(_model: Model) -> str | None:
 
 
 def needs_agent(model: Model) -> str | None:
-    if model.agent is None:
+    if model.agent is not None:
+        return None
+    if not model.selected:
         return "No agent is selected."
-    return None
+    gone = f"{model.selected} is not in the list of agents."
+    if model.screen == "fleet":
+        return f"{gone} Select another agent."
+    return f"{gone} {press(model, f'{model.screen}.back')} to go back."
 
 
 def needs_supervisor(model: Model) -> str | None:

@@ -31,6 +31,8 @@ class BaseScreen(Screen[None]):
     """Shows the footer, and runs the handler of the action that a key or a click selects."""
 
     CONTEXT: ClassVar[Context]
+    name_of_agent: str | None = None
+    """The agent that the screen shows; None on a screen that is not about one agent."""
 
     def __init__(self, model: Model, client: Client, ui: UIContext) -> None:
         super().__init__()
@@ -74,6 +76,15 @@ class BaseScreen(Screen[None]):
         """Return the method that runs each action of this screen, by the action's id."""
         raise NotImplementedError
 
+    @property
+    def action_model(self) -> Model:
+        """The model for the checks of the actions.
+
+        On a screen of one agent, that agent is selected in it, even if another agent is selected
+        meanwhile.
+        """
+        return self.model if self.name_of_agent is None else self.model.at(self.name_of_agent)
+
     WITHOUT_ITEMS: ClassVar[frozenset[str]] = frozenset({"help", "back", "again"})
     """The last parts of the ids of actions that the key line shows even for an empty list."""
 
@@ -84,7 +95,7 @@ class BaseScreen(Screen[None]):
 
     def hints(self) -> Iterable[Action]:
         """Return the available actions that the key line shows."""
-        actions = possible(self.model, self.CONTEXT)
+        actions = possible(self.action_model, self.CONTEXT)
         if self.has_items:
             return actions
         return [action for action in actions if action.id.rpartition(".")[2] in self.WITHOUT_ITEMS]
@@ -92,7 +103,7 @@ class BaseScreen(Screen[None]):
     def action_act(self, action: str) -> None:
         if is_refused_as_paste(self, BY_ID[action]):
             return
-        reason = BY_ID[action].why_not(self.model)
+        reason = BY_ID[action].why_not(self.action_model)
         if reason:
             show_reason(self, reason)
         else:

@@ -9,16 +9,19 @@ import pytest
 
 from cockpit.core.errors import Failed
 from cockpit.tui.screens.agent.screen import AgentScreen
+from cockpit.tui.screens.permission.screen import PermissionScreen
 from cockpit.tui.screens.review.reading import ReadingScreen
 from cockpit.tui.screens.review.screen import ReviewScreen
 from cockpit.wire.course import Course
 from cockpit.wire.diff import DiffFile, WorktreeDiff
 from cockpit.wire.status import Status
+from cockpit.wire.verbs import Handoff, Send
 from tests.client.memory import MemoryClient
 from tests.long_cases import cases
 from tests.tui.scene import agent, context, scene
 from tests.tui.scene_history import chain, handoff, session
 from tests.tui.scene_sessions import DIFF, FACTS, course, readings, stretch
+from tests.tui.screens.test_permission_screen import permission
 from tests.tui.test_hostile import HOSTILE, QUITS, SETS_THE_CLIPBOARD, draws_nothing_hostile
 
 
@@ -358,3 +361,45 @@ async def test_a_course_that_is_known_of_nobody_is_left_alone(fly: Fly) -> None:
         await flight.reads("No token count yet.", "No session yet.")
         await flight.press("enter")
         await flight.until(flight.toasts)
+
+
+async def test_keys_act_on_the_shown_agent_while_another_is_selected(fly: Fly) -> None:
+    client = scene()
+    asking = permission()
+    client.dialogs["mailer"] = asking
+    async with fly(client, selected="mailer") as flight:
+        await opened(flight)
+        flight.app.model.select("checkout")
+        await flight.press("enter")
+        await flight.until(lambda: flight.attached)
+        assert flight.attached == ["mailer"]
+        await flight.press("a")
+        await flight.until(lambda: isinstance(flight.app.screen, PermissionScreen))
+        await flight.until(lambda: flight.app.screen.dialog == asking)
+        flight.app.model.select("checkout")
+        await flight.press("o")
+        await flight.until(lambda: flight.attached == ["mailer", "mailer"])
+        await flight.press("q")
+        flight.app.model.select("checkout")
+        await flight.press("f", "y")
+        await flight.until(lambda: Handoff(name="mailer") in flight.asked)
+        await flight.press("s", "h", "i", "enter")
+        await flight.until(lambda: Send(name="mailer", text="hi") in flight.asked)
+        assert {verb.name for verb in flight.asked} == {"mailer"}
+
+
+async def test_keys_for_an_agent_that_was_forgotten_do_nothing_to_the_next_one(fly: Fly) -> None:
+    client, gone = scene(), "docs is not in the list of agents. Press q to go back."
+    async with fly(client, selected="docs") as flight:
+        await opened(flight)
+        client.forget("docs")
+        await flight.until(lambda: flight.app.model.selected not in {None, "docs"})
+        for key in ("enter", "a", "f", "s", "t", "u", "d"):
+            flight.app.clear_notifications()
+            await flight.press(key)
+            await flight.until(lambda: gone in str(flight.toasts()), key)
+            assert isinstance(flight.app.screen, AgentScreen)
+        assert not flight.attached
+        assert not flight.asked
+        entries = flight.app.get_system_commands(flight.app.screen)
+        assert gone in {entry.title: entry.help for entry in entries}["Send"]

@@ -129,3 +129,15 @@ async def test_a_document_without_gaps_or_without_facts_counts_none(fly: Fly) ->
         await flight.until(flight.toasts)
         assert "not found" not in flight.text()
         assert "No missing or contradicted points" in flight.toasts()[0]
+
+
+async def test_an_answer_is_for_the_shown_agent_while_another_is_selected(fly: Fly) -> None:
+    async with fly(three()) as flight:
+        await flight.press("d")
+        await flight.reads("Handoff api", "Approving ends this session")
+        flight.app.model.select("checkout")
+        await flight.press("a")
+        await flight.until(lambda: len(flight.app.screen_stack) == 1)
+        (verb,) = flight.client.asked
+        assert isinstance(verb, Approve)
+        assert verb.name == "api"

@@ -27,7 +27,7 @@ class Commands:
     """Runs the actions of an agent's screen."""
 
     def __init__(self, screen: AgentScreen, do: Callable[[str], None]) -> None:
-        """`do` runs an action for the selected agent, or shows why the action cannot run."""
+        """`do` runs an action for the shown agent, or shows why the action cannot run."""
         self._screen = screen
         self._do = do
         self._copying = Copying(screen, screen.ui, lambda: screen.agent, self.current_file)

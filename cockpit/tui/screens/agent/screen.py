@@ -66,17 +66,17 @@ HISTORY = 1000
 
 
 class AgentScreen(BaseScreen):
-    """Shows the agent that was selected when the screen was opened."""
+    """Shows one agent, and acts on that agent, even if another agent is selected meanwhile."""
 
     CONTEXT: ClassVar[Context] = "agent"
     BINDINGS: ClassVar[list[BindingType]] = bindings("agent")
 
     def __init__(
-        self, model: Model, client: Client, ui: UIContext, do: Callable[[str], None]
+        self, model: Model, client: Client, ui: UIContext, name: str, do: Callable[[str], None]
     ) -> None:
-        """`do` runs an action for the selected agent, or shows why the action cannot run."""
+        """`do` runs an action for the agent `name`, or shows why the action cannot run."""
         super().__init__(model, client, ui)
-        self.name_of_agent = model.selected or ""
+        self.name_of_agent: str = name
         self.section = "pane"
         self.lookups = Lookups(client, self.name_of_agent, self.agent)
         self.shown_links: dict[str, Link] = {}
@@ -170,7 +170,7 @@ class AgentScreen(BaseScreen):
     # Keys
 
     def hints(self) -> list[Action]:
-        return possible_with(self.model, self.section, has_files=self.files.has_files)
+        return possible_with(self.action_model, self.section, has_files=self.files.has_files)
 
     @on(Picker.Picked)
     def _picked(self) -> None:
@@ -226,7 +226,7 @@ class AgentScreen(BaseScreen):
     def _why_unread(self, section: str) -> str:
         """Return why a section cannot be read; empty while the section is loading."""
         if not self._live:
-            return needs_supervisor(self.model) or ""
+            return needs_supervisor(self.action_model) or ""
         return self.lookups.troubles.get(section, "")
 
     def _pane_now(self) -> str | None:
@@ -237,7 +237,7 @@ class AgentScreen(BaseScreen):
         self._pane_looked_at = self._pane_now()
         every, lines = self.ui.pace, self._history_lines
         start = f"{press(self.model.on('agent'), 'start')} to start it."
-        lost = self.model.part_of(self.agent.name if self.agent else None).unreachable
+        lost = self.model.part_of(self.name_of_agent).unreachable
         task = partial(
             look,
             self.client,

@@ -45,23 +45,29 @@ from cockpit.wire.verbs import (
 
 if TYPE_CHECKING:
     from cockpit.tui.screens.fleet.screen import FleetScreen
+    from cockpit.tui.state.model import Model
 
 
 class Commands:
-    """Runs the actions of the agents' screen."""
+    """Runs the actions of the agents' screen on the selected agent, or on one given agent."""
 
-    def __init__(self, screen: FleetScreen) -> None:
+    def __init__(self, screen: FleetScreen, name: str | None = None) -> None:
+        """`name` is the agent to act on, for that agent's screen; None for the selected agent."""
         self._screen = screen
+        self._name = name
         self._model = screen.model
         self._requests = Requests(screen, screen.client)
         self._putting_away = PuttingAway(screen, self._requests)
-        self._copying = Copying(screen, screen.ui, lambda: self._model.agent)
+        self._copying = Copying(screen, screen.ui, lambda: self._acted_on.agent)
         self._viewing = Viewing(screen)
-        self._opening = Opening(screen, self._attach)
+        self._opening = Opening(screen, self._attach_to, lambda: self._agent)
 
     def do(self, action: str) -> None:
         """Run an action by its id, or show why the action is unavailable."""
         if is_refused_as_paste(self._screen, BY_ID[action]):
+            return
+        if self._name is not None:
+            self._do_one(action, "agent")
             return
         if action in ("attach", "open") and self._screen.fleet.at_elsewhere:
             action = "elsewhere"
@@ -70,13 +76,8 @@ class Commands:
             return
         self._do_one(action)
 
-    def do_selected(self, action: str) -> None:
-        """Run an action on the selected agent for the agent's screen, even if agents are marked."""
-        if not is_refused_as_paste(self._screen, BY_ID[action]):
-            self._do_one(action, "agent")
-
     def _do_one(self, action: str, screen: Context = "fleet") -> None:
-        reason = BY_ID[action].why_not(self._model, screen)
+        reason = BY_ID[action].why_not(self._acted_on, screen)
         if reason:
             show_reason(self._screen, reason)
         else:
@@ -122,8 +123,13 @@ class Commands:
             self._screen.fleet.select(name)
 
     @property
+    def _acted_on(self) -> Model:
+        """The model, with the agent selected that the actions are about."""
+        return self._model if self._name is None else self._model.at(self._name)
+
+    @property
     def _agent(self) -> AgentStatus:
-        agent = self._model.agent
+        agent = self._acted_on.agent
         assert agent is not None  # actions on an agent are unavailable without one
         return agent
 
@@ -157,13 +163,16 @@ class Commands:
     def _answer_dialog(self) -> None:
         from cockpit.tui.screens.permission.screen import PermissionScreen
 
-        screen = self._screen
+        screen, name = self._screen, self._agent.name
         screen.app.push_screen(
-            PermissionScreen(self._model, screen.client, screen.ui, self._attach)
+            PermissionScreen(self._model, screen.client, screen.ui, name, self._attach_to)
         )
 
     def _attach(self) -> None:
-        task = partial(self._go_to, self._agent.name)
+        self._attach_to(self._agent.name)
+
+    def _attach_to(self, name: str) -> None:
+        task = partial(self._go_to, name)
         in_background(self._screen, task, group="attach", exclusive=True)
 
     async def _go_to(self, name: str) -> None:
@@ -277,9 +286,9 @@ class Commands:
     def _open(self) -> None:
         from cockpit.tui.screens.agent.screen import AgentScreen
 
-        screen = self._screen
-        agent = AgentScreen(self._model, screen.client, screen.ui, self.do_selected)
-        screen.app.push_screen(agent)
+        screen, name = self._screen, self._agent.name
+        do = Commands(screen, name).do
+        screen.app.push_screen(AgentScreen(self._model, screen.client, screen.ui, name, do))
 
     def _quit(self) -> None:
         leave(self._screen.app, self._screen.ui)

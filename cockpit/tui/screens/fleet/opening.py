@@ -23,12 +23,18 @@ if TYPE_CHECKING:
 class Opening:
     """Runs the actions that open a screen."""
 
-    def __init__(self, screen: FleetScreen, attach: Callable[[], None]) -> None:
-        """`attach` attaches to the selected agent's pane."""
+    def __init__(
+        self,
+        screen: FleetScreen,
+        attach: Callable[[str], None],
+        agent: Callable[[], AgentStatus],
+    ) -> None:
+        """`attach` attaches to an agent's pane; `agent` returns the agent to show."""
         self._screen = screen
         self._model = screen.model
         self._removals = Removals(screen.client)
         self._attach = attach
+        self._agent = agent
 
     def handlers(self) -> Handlers:
         return {
@@ -123,10 +129,12 @@ class Opening:
         from cockpit.tui.screens.review.screen import ReviewScreen
 
         screen = self._screen
-        screen.app.push_screen(ReviewScreen(self._model, screen.client, screen.ui))
+        screen.app.push_screen(
+            ReviewScreen(self._model, screen.client, screen.ui, self._agent().name)
+        )
 
     def _start(self) -> None:
         self._open_start_form(None)
 
     def _duplicate(self) -> None:
-        self._open_start_form(self._model.agent)
+        self._open_start_form(self._agent())

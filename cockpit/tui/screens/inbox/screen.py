@@ -80,11 +80,11 @@ class InboxScreen(BaseScreen):
         model: Model,
         client: Client,
         ui: UIContext,
-        attach: Callable[[], None],
+        attach: Callable[[str], None],
         *,
         now: Callable[[], datetime] = _now,
     ) -> None:
-        """`attach` attaches to the pane of the agent selected in the model."""
+        """`attach` attaches to an agent's pane."""
         super().__init__(model, client, ui)
         self._now = now
         self._go_in = attach
@@ -197,7 +197,9 @@ class InboxScreen(BaseScreen):
         item = self.item
         if item is not None and item.agent is not None and item.kind in DIALOGS:
             self.model.select(item.agent)
-            self.app.push_screen(PermissionScreen(self.model, self.client, self.ui, self._go_in))
+            self.app.push_screen(
+                PermissionScreen(self.model, self.client, self.ui, item.agent, self._go_in)
+            )
         else:
             self._decide(lambda agent, handoff: Approve(name=agent.name, handoff=handoff))
 
@@ -235,13 +237,13 @@ class InboxScreen(BaseScreen):
             return
         self.model.select(item.agent)
         if item.kind in HANDOFFS:
-            self.app.push_screen(ReviewScreen(self.model, self.client, self.ui))
+            self.app.push_screen(ReviewScreen(self.model, self.client, self.ui, item.agent))
             return
-        reason = BY_ID["attach"].why_not(self.model, "inbox")
+        reason = BY_ID["attach"].why_not(self.model.at(item.agent), "inbox")
         if reason:
             show_reason(self, reason)
         else:
-            self._go_in()
+            self._go_in(item.agent)
 
     def _down(self) -> None:
         self.list.move(1)

@@ -59,12 +59,12 @@ class PermissionScreen(TextScreen):
     BINDINGS: ClassVar[list[BindingType]] = bindings("permission")
 
     def __init__(
-        self, model: Model, client: Client, ui: UIContext, attach: Callable[[], None]
+        self, model: Model, client: Client, ui: UIContext, name: str, attach: Callable[[str], None]
     ) -> None:
-        """`attach` attaches to the pane of the agent selected in the model."""
+        """`name` is the agent whose dialog is shown first; `attach` attaches to an agent's pane."""
         super().__init__(model, client, ui)
         self._go_in = attach
-        self.name_of_agent = model.agent.name if model.agent else ""
+        self.name_of_agent: str = name
         self.dialog: DialogStatus | None = None
         self.selected = 0
         self.checked: set[int] = set()
@@ -402,9 +402,9 @@ class PermissionScreen(TextScreen):
         self._show(waiting[(here + step) % len(waiting)])
 
     def _go_to_pane(self) -> None:
-        self.model.select(self.name_of_agent)
-        reason = BY_ID["attach"].why_not(self.model, "permission")
+        reason = BY_ID["attach"].why_not(self.action_model, "permission")
         if reason:
             show_reason(self, reason)
         else:
-            self._go_in()
+            self.model.select(self.name_of_agent)
+            self._go_in(self.name_of_agent)

@@ -72,10 +72,11 @@ class ReviewScreen(TextScreen):
     CONTEXT: ClassVar[Context] = "review"
     BINDINGS: ClassVar[list[BindingType]] = bindings("review")
 
-    def __init__(self, model: Model, client: Client, ui: UIContext) -> None:
+    def __init__(self, model: Model, client: Client, ui: UIContext, name: str) -> None:
+        """`name` is the agent whose handoff is shown."""
         super().__init__(model, client, ui)
-        agent = model.agent
-        self.name_of_agent = agent.name if agent else ""
+        self.name_of_agent: str = name
+        agent = self.agent
         self.handoff_id = agent.handoff.id if agent and agent.handoff else ""
         self.front = load("")[0]
         self._shown: tuple[str | None, str | None] = (None, None)
@@ -248,8 +249,9 @@ class ReviewScreen(TextScreen):
             place = (waiting.index(self.name_of_agent) + step) % len(waiting)
         else:
             place = 0
-        self.model.select(waiting[place])
-        self.app.switch_screen(ReviewScreen(self.model, self.client, self.ui))
+        name = waiting[place]
+        self.model.select(name)
+        self.app.switch_screen(ReviewScreen(self.model, self.client, self.ui, name))
 
     def _answer(self, verb: Verb) -> None:
         def answered(_done: Done) -> None:
