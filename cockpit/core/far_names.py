@@ -25,3 +25,13 @@ def host_and_name(full_name: str) -> tuple[str | None, str]:
     """Split `host/name`; the host is None for a name on this machine."""
     host, between, name = full_name.partition(_BETWEEN)
     return (host, name) if between else (None, full_name)
+
+
+def command_name(full_name: str, main: str = LOCAL) -> str:
+    """Return an agent's name as commands take it: `name`, or `name --host host`.
+
+    `main` is the host of a name without a host.
+    """
+    named, name = host_and_name(full_name)
+    host = named or main
+    return name if host == LOCAL else f"{name} --host {host}"

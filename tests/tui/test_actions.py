@@ -28,7 +28,7 @@ from cockpit.tui.state.model import Connection, Model
 from cockpit.wire.status import Needs, Status
 from cockpit.wire.stream import Snapshot
 from tests.cli.key_tables import markdown
-from tests.tui.scene import fleet
+from tests.tui.scene import agent, fleet
 
 SCREENS: dict[Context, type[Any]] = {
     "fleet": FleetScreen,
@@ -287,3 +287,16 @@ def test_the_list_of_keys_has_every_place() -> None:
     said = text({"worktrees.remove": "", "inbox.open": "alt+shift+x"})
     assert all(action.id in said for action in ACTIONS)
     assert "Alt-X" in said
+
+
+def test_a_command_for_an_agent_of_another_host_names_the_host() -> None:
+    starting = agent("gpu1/api", "starting", pane="%1", pid=None)
+    joined = Model("gpu1/api", others=["gpu1"])
+    joined.parts["gpu1"].take(Snapshot(status=Status(host="gpu1", agents=[starting])), 0.0)
+    joined.parts["gpu1"].answered()
+    only = Model("api", host="gpu1")
+    plain = starting.model_copy(update={"name": "api"})
+    only.main.take(Snapshot(status=Status(host="gpu1", agents=[plain])), 0.0)
+    only.main.answered()
+    for there in (joined, only):
+        assert str(BY_ID["forget"].why_not(there)).endswith(": cockpit stop api --host gpu1")

@@ -269,7 +269,8 @@ def cannot_put_away(model: Model) -> str | None:
     if agent.pid is not None:
         return f"{agent.name} is running. {press(model, 'stop')} to stop it first."
     if agent.state == "starting":
-        return f"{agent.name} is being started. To cancel that: cockpit stop {agent.name}"
+        stop = f"cockpit stop {model.command_name(agent.name)}"
+        return f"{agent.name} is being started. To cancel that: {stop}"
     return None
 
 

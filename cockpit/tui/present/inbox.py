@@ -14,7 +14,7 @@ from pathlib import PurePath
 from rich.cells import cell_len
 
 from cockpit.core.deferred_dataclass import dataclass
-from cockpit.core.far_names import LOCAL, LONGEST_NAME, host_and_name
+from cockpit.core.far_names import LOCAL, LONGEST_NAME, command_name, host_and_name
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line, safe_text
 from cockpit.tui.keys.reasons import or_press, press_key
@@ -80,8 +80,12 @@ def items(
     held: Sequence[HeldSetting] = (),
     lost: Sequence[Part] = (),
     key_of: KeyOf = default_key,
+    in_commands: Callable[[str], str] = command_name,
 ) -> list[Item]:
-    """Return the items, most urgent first, then newest first; `lost`: hosts that do not answer."""
+    """Return the items, most urgent first, then newest first; `lost`: hosts that do not answer.
+
+    `in_commands` returns an agent's name as commands take it.
+    """
     away = {part.host for part in lost}
     collected = [
         _item(agent, agent.needs, key_of, last_known=_host_of(agent) in away)
@@ -90,7 +94,7 @@ def items(
     ]
     snoozed = [agent for agent in agents if agent.is_snoozed and not agent.needs]
     collected += [_snoozed(agent, key_of) for agent in snoozed]
-    collected += [_over(agent) for agent in agents if agent.over_budget]
+    collected += [_over(agent, in_commands(agent.name)) for agent in agents if agent.over_budget]
     by_file = groupby(sorted(held, key=_file_of), key=_file_of)
     collected += [_held(host, file, list(group)) for (host, file), group in by_file]
     collected += [_lost(part) for part in lost]
@@ -146,12 +150,12 @@ def _snoozed(agent: AgentStatus, key_of: KeyOf) -> Item:
     )
 
 
-def _over(agent: AgentStatus) -> Item:
+def _over(agent: AgentStatus, in_commands: str) -> Item:
     """Return the item for a job whose cost has reached the budget.
 
-    The item is a notice: the agent does not wait for an answer.
+    The item is a notice: the agent does not wait for an answer. `in_commands` is the agent's name
+    as commands take it.
     """
-    name = safe_line(agent.name, LONGEST_NAME)
     text = f"Its job has {over_budget(agent) or 'reached its budget'}."
     return Item(
         key=f"{agent.name} budget {agent.job} {agent.budget_usd}",
@@ -159,13 +163,13 @@ def _over(agent: AgentStatus) -> Item:
         glyph="$",
         word="budget",
         role="warning",
-        who=name,
+        who=safe_line(agent.name, LONGEST_NAME),
         what=text,
         since=None,
         agent=agent.name,
         says=(text, "cockpit does not stop the agent."),
         step="Raise limits.cost, hand off the job with a smaller task, or stop the agent: "
-        f"cockpit stop {name}",
+        f"cockpit stop {safe_line(in_commands, 100)}",
     )
 
 

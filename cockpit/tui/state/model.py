@@ -13,7 +13,7 @@ from enum import StrEnum
 
 from cockpit.config.key_names import DEFAULT_KEYS
 from cockpit.core.deferred_dataclass import dataclass
-from cockpit.core.far_names import LOCAL, host_and_name
+from cockpit.core.far_names import LOCAL, command_name, host_and_name
 from cockpit.core.safetext import safe_line
 from cockpit.tui.state.twins import settle_twins
 from cockpit.wire.status import AgentStatus, HeldSetting, Status, SupervisorStatus
@@ -324,6 +324,10 @@ class Model:
         """Return the part of the agent with that name; the main part without a name."""
         host = host_and_name(name)[0] if name else None
         return self.parts.get(host, self.main) if host else self.main
+
+    def command_name(self, name: str) -> str:
+        """Return an agent's name as commands take it, with `--host` if it is on another machine."""
+        return safe_line(command_name(name, self.main.host), 100)
 
     def is_lost(self, name: str) -> bool:
         """Return whether the agent's host does not answer. False for a single host."""

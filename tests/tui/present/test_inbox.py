@@ -150,3 +150,8 @@ def test_the_next_step_names_the_users_own_keys() -> None:
     assert items([gone], key_of=lambda action: own[action])[0].step.startswith(
         "Press v in the list"
     )
+
+
+def test_the_command_that_stops_an_agent_of_another_host_names_the_host() -> None:
+    (item,) = items([agent("gpu1/api", over_budget=True)])
+    assert item.step.endswith(": cockpit stop api --host gpu1")

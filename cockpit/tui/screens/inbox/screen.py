@@ -276,7 +276,11 @@ class InboxScreen(BaseScreen):
         self._items = {
             item.key: item
             for item in inbox.items(
-                self.model.agents.values(), self.model.held, self.model.lost, self.model.key_of
+                self.model.agents.values(),
+                self.model.held,
+                self.model.lost,
+                self.model.key_of,
+                self.model.command_name,
             )
         }
         self.set_class(not self._items, "-empty")
