@@ -403,3 +403,26 @@ async def test_keys_for_an_agent_that_was_forgotten_do_nothing_to_the_next_one(f
         assert not flight.asked
         entries = flight.app.get_system_commands(flight.app.screen)
         assert gone in {entry.title: entry.help for entry in entries}["Send"]
+
+
+@pytest.mark.parametrize(
+    ("document", "said"),
+    [
+        ("/srv/my shop/a.md", "run: cockpit continue '/srv/my shop/a.md'"),
+        (None, "There is no document to continue from."),
+    ],
+)
+async def test_the_command_that_continues_names_the_document_as_one_word(
+    fly: Fly, document: str | None, said: str
+) -> None:
+    client = scene()
+    left = handoff("h-api-1", "2026-11-21T20:00:00Z", document=document)
+    client.remember([chain("api", session(1, left, handoff="h-api-1"), session(2))])
+    async with fly(client, selected="api") as flight:
+        screen = await opened(flight, "2")
+        await flight.until(lambda: len(screen.chain.keys) == 2)
+        await flight.press("k", "enter")
+        await flight.until(lambda: isinstance(flight.app.screen, ReadingScreen))
+        await flight.press("n")
+        await flight.until(flight.toasts)
+        assert flight.toasts()[0].endswith(said)

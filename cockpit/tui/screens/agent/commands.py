@@ -5,6 +5,7 @@ The agents' screen runs the actions that both screens have, such as attach, appr
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
@@ -188,7 +189,10 @@ class Commands:
         screen.app.push_screen(reading)
 
     def _go_on(self, entry: Entry) -> None:
+        if entry.document is None:
+            show_reason(self._screen, "There is no document to continue from.")
+            return
         part = self._screen.model.part_of(entry.agent)
         on_host = f" --host {safe_line(part.host, 32)}" if part.is_remote else ""
-        command = f"cockpit continue {entry.document}{on_host}"
+        command = f"cockpit continue {shlex.quote(entry.document)}{on_host}"
         show_reason(self._screen, f"Continue from the history, or run: {command}")
