@@ -14,7 +14,6 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
-from cockpit.core.far_names import host_and_name
 from cockpit.core.safetext import safe_line
 from cockpit.core.tool_names import SUCCESSORS
 from cockpit.tui.screens.confirm import TOGETHER
@@ -66,14 +65,13 @@ class SuccessorScreen(ModalScreen[str]):
         Binding("question_mark,f1", "explain", "help", show=False),
     ]
 
-    def __init__(self, agent: AgentStatus) -> None:
+    def __init__(self, agent: AgentStatus, in_commands: str) -> None:
+        """`in_commands` is the agent's name as commands take it."""
         super().__init__()
         self._agent = safe_line(agent.name, 32)
         runtimes = others(agent)
         self._runtimes = runtimes[:MOST]
-        host, name = host_and_name(agent.name)
-        there = f"{name} --host {host}" if host else name
-        self._more = MORE.format(name=safe_line(there, 80)) if len(runtimes) > MOST else ""
+        self._more = MORE.format(name=in_commands) if len(runtimes) > MOST else ""
         for number, runtime in enumerate(self._runtimes, 1):
             self._bindings.bind(str(number), f"choose({number})", runtime, show=False)
 

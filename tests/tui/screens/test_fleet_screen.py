@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
+from textual.widgets import Static
 
 from cockpit.core.errors import NotNow
 from cockpit.ports.panes import PanesSilent
@@ -565,6 +566,18 @@ async def test_a_job_can_go_back_to_the_users_own_runtime(fly: Fly) -> None:
         await flight.press("5")
         wanted = Handoff(name="api", to="inhouse")
         await flight.until(lambda: client.asked == [wanted])
+
+
+async def test_the_command_for_other_runtimes_names_the_machine_of_the_screen(fly: Fly) -> None:
+    names = ["aider", "inhouse", "third", "fourth", "fifth", "sixth"]
+    can = agent("api").model_copy(update={"custom_runtimes": names, "state": "idle"})
+    supervisor = SupervisorStatus(version="1")
+    client = MemoryClient(Status(host="gpu1", supervisor=supervisor, agents=[can]))
+    async with fly(client, selected="api") as flight:
+        await flight.press("t")
+        await flight.reads("In which CLI does api continue?")
+        words = flight.app.screen.query_one(".dialog--words", Static).content
+        assert str(words).endswith(": cockpit handoff api --host gpu1 --to RUNTIME.")
 
 
 @pytest.mark.long

@@ -203,7 +203,8 @@ class Commands:
             if runtime:
                 self._requests.send(Handoff(name=name, to=runtime, handoff=question))
 
-        self._screen.app.push_screen(SuccessorScreen(self._agent), chosen)
+        screen = SuccessorScreen(self._agent, self._model.command_name(name))
+        self._screen.app.push_screen(screen, chosen)
 
     def _send(self) -> None:
         from cockpit.tui.screens.send import SendScreen

@@ -216,7 +216,7 @@ class ReviewScreen(TextScreen):
             if runtime:
                 self._answer(Handoff(name=agent.name, to=runtime, handoff=question))
 
-        self.app.push_screen(SuccessorScreen(agent), chosen)
+        self.app.push_screen(SuccessorScreen(agent, self.model.command_name(agent.name)), chosen)
 
     def _edit(self) -> None:
         agent = self.agent
