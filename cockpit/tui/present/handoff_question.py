@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from cockpit.core.far_names import LONGEST_NAME
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
@@ -9,7 +10,7 @@ from cockpit.wire.status import AgentStatus
 
 
 def title(agent: AgentStatus) -> str:
-    name = safe_line(agent.name, 32)
+    name = safe_line(agent.name, LONGEST_NAME)
     if agent.state == "done":
         return f"{name} has finished its job. Hand off anyway?"
     successor = _successor(agent)

@@ -12,7 +12,7 @@ from datetime import datetime
 from rich.cells import cell_len
 
 from cockpit.core.deferred_dataclass import dataclass
-from cockpit.core.far_names import host_and_name
+from cockpit.core.far_names import LONGEST_NAME, host_and_name
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
@@ -166,7 +166,7 @@ def line(entry: Entry, width: int, now: datetime, widest: int, *, marked: bool) 
     spans = [
         Span(_MARKED if marked else _UNMARKED, "key"),
         Span(fit(age, 5, right=True), "age"),
-        Span(f"  {fit(safe_line(entry.agent, 32), widest)}", "name"),
+        Span(f"  {fit(safe_line(entry.agent, LONGEST_NAME), widest)}", "name"),
         Span(fit(f"  {entry.number}→{entry.number + 1}", 8), "chain"),
     ]
     if width >= 74:
@@ -182,7 +182,7 @@ def line(entry: Entry, width: int, now: datetime, widest: int, *, marked: bool) 
 
 def title(entry: Entry) -> str:
     """Return the agent of a handoff, and the sessions before and after the handoff."""
-    return f"{safe_line(entry.agent, 32)} {entry.number}→{entry.number + 1}"
+    return f"{safe_line(entry.agent, LONGEST_NAME)} {entry.number}→{entry.number + 1}"
 
 
 def _many(entry: Entry) -> str:
@@ -216,7 +216,7 @@ def widest_name(found: Iterable[Entry], width: int) -> int:
 
     The maximum is a fifth of `width`, but not less than 8 cells.
     """
-    longest = max((cell_len(safe_line(entry.agent, 32)) for entry in found), default=4)
+    longest = max((cell_len(safe_line(entry.agent, LONGEST_NAME)) for entry in found), default=4)
     return min(longest, max(8, width // 5))
 
 
@@ -239,7 +239,7 @@ def heading(
     number = total if total is not None else sum(entry.times for entry in found or ())
     parts = [] if found is None else [counted(number, "handoff")]
     if agent is not None:
-        parts.append(f"of {safe_line(agent, 32)}")
+        parts.append(f"of {safe_line(agent, LONGEST_NAME)}")
     if searched:
         parts.append(f"with “{safe_line(searched, 60)}”")
     if marked:

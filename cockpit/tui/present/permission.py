@@ -6,6 +6,7 @@ from collections.abc import Collection, Sequence
 
 from rich.cells import cell_len
 
+from cockpit.core.far_names import LONGEST_NAME
 from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
 from cockpit.tui.present.bar import context_bar
@@ -36,8 +37,9 @@ def title_spans(
     if len(waiting) > 1 and agent.name in waiting:
         place = f"{waiting.index(agent.name) + 1} of {len(waiting)} "
     head = " Question " if kind == "question" else " Permission "
-    who = f"{safe_line(agent.name, 32)}  "
-    room = width - cell_len(head) - cell_len(who) - BAR - cell_len(percent) - cell_len(place)
+    room = width - cell_len(head) - BAR - cell_len(percent) - cell_len(place)
+    who = f"{safe_line(agent.name, min(LONGEST_NAME, max(32, room - 2)))}  "
+    room -= cell_len(who)
     if room < 0:
         return [Span(head, "brand"), Span(fit(who, max(0, width - cell_len(head))), "name")]
     return [

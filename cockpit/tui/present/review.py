@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from rich.cells import cell_len
 
 from cockpit.core.errors import CockpitError
+from cockpit.core.far_names import LONGEST_NAME
 from cockpit.core.front_matter import FrontMatter
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
@@ -32,12 +33,13 @@ def title_spans(agent: AgentStatus | None, width: int, waiting: Sequence[str] = 
     if agent is None or agent.handoff is None:
         return [Span(" " * width)]
     title = " Hand off? " if agent.handoff.phase == "asked" else " Handoff "
-    who = safe_line(agent.name, 32)
     text = f"because {_REASONS[agent.handoff.reason]}"
     place = ""
     if len(waiting) > 1 and agent.name in waiting:
         place = f"{waiting.index(agent.name) + 1} of {len(waiting)} "
-    room = width - len(title) - len(who) - len(place)
+    room = width - len(title) - len(place)
+    who = safe_line(agent.name, min(LONGEST_NAME, max(32, room)))
+    room -= len(who)
     return [
         Span(title, "brand"),
         Span(who, "name"),

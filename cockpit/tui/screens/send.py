@@ -7,6 +7,7 @@ from textual.containers import Vertical
 from textual.widget import Widget
 from textual.widgets import Static
 
+from cockpit.core.far_names import LONGEST_NAME
 from cockpit.core.safetext import safe_line
 from cockpit.tui.screens.form import Form
 from cockpit.tui.widgets.dialog_keys import DialogKeys
@@ -23,7 +24,7 @@ class SendScreen(Form[str]):
 
     def __init__(self, name: str) -> None:
         super().__init__()
-        self._to = safe_line(name, 32)
+        self._to = safe_line(name, LONGEST_NAME)
         self.area = PromptArea()
 
     def compose(self) -> ComposeResult:

@@ -14,6 +14,7 @@ from textual.containers import Vertical
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from cockpit.core.far_names import LONGEST_NAME
 from cockpit.core.safetext import safe_line
 from cockpit.core.tool_names import SUCCESSORS
 from cockpit.tui.screens.confirm import TOGETHER
@@ -68,7 +69,7 @@ class SuccessorScreen(ModalScreen[str]):
     def __init__(self, agent: AgentStatus, in_commands: str) -> None:
         """`in_commands` is the agent's name as commands take it."""
         super().__init__()
-        self._agent = safe_line(agent.name, 32)
+        self._agent = safe_line(agent.name, LONGEST_NAME)
         runtimes = others(agent)
         self._runtimes = runtimes[:MOST]
         self._more = MORE.format(name=in_commands) if len(runtimes) > MOST else ""

@@ -10,9 +10,11 @@ from rich.cells import cell_len
 from cockpit.core.front_matter import FrontMatter
 from cockpit.core.handoff import states
 from cockpit.tui.present.claims import CheckedDocument
+from cockpit.tui.present.permission import title_spans as permission_title
 from cockpit.tui.present.review import facts_line, question_spans, title_spans, without_title
 from cockpit.tui.present.span import Span, plain
 from cockpit.wire.status import AgentStatus, HandoffStatus, Reason
+from tests.tui.scene import fleet
 
 
 @pytest.mark.parametrize("reason", get_args(Reason))
@@ -73,3 +75,16 @@ def test_wrong_claims_come_first_and_stand_out(width: int) -> None:
     assert spans[0] == Span(" ✗ 1 file not found", "error")
     assert cell_len(plain(spans)) == width
     assert "✗" not in plain(facts_line(FrontMatter(), 120, CheckedDocument("", known=3, unknown=0)))
+
+
+@pytest.mark.parametrize(("width", "whole"), [(40, False), (80, False), (100, True)])
+def test_the_title_has_the_whole_name_if_there_is_room_for_it(width: int, whole: bool) -> None:
+    name = f"{'h' * 32}/{'a' * 32}"
+    asked = next(one for one in fleet() if one.name == "api").model_copy(update={"name": name})
+    review = "".join(span.text for span in title_spans(asked, width, [name, "other"]))
+    dialog = "".join(
+        span.text for span in permission_title(asked, width + 20, [name, "other"], "question")
+    )
+    for title in (review, dialog):
+        assert (name in title) == whole
+        assert "1 of 2" in title or width == 40

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import pytest
+from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from cockpit.core.errors import NotNow
@@ -566,6 +567,19 @@ async def test_a_job_can_go_back_to_the_users_own_runtime(fly: Fly) -> None:
         await flight.press("5")
         wanted = Handoff(name="api", to="inhouse")
         await flight.until(lambda: client.asked == [wanted])
+
+
+async def test_the_longest_name_is_shown_whole_where_it_is_asked_about(fly: Fly) -> None:
+    name = f"{'h' * 32}/{'a' * 29}end"
+    client = MemoryClient(Status(agents=[agent(name, "idle")]))
+    async with fly(client, selected=name) as flight:
+        for key in ("t", "s", "f"):
+            await flight.press(key)
+            await flight.until(lambda: isinstance(flight.app.screen, ModalScreen), key)
+            title = flight.app.screen.query_one(".dialog--title", Static).content
+            assert name in str(title)
+            await flight.press("escape")
+            await flight.until(lambda: len(flight.app.screen_stack) == 1, key)
 
 
 async def test_the_command_for_other_runtimes_names_the_machine_of_the_screen(fly: Fly) -> None:

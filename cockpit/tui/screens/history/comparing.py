@@ -10,6 +10,7 @@ from textual.binding import BindingType
 
 from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError
+from cockpit.core.far_names import LONGEST_NAME
 from cockpit.core.safetext import safe_line
 from cockpit.tui.keys.action import Context, Handlers
 from cockpit.tui.keys.bindings import bindings
@@ -72,7 +73,7 @@ class ComparingScreen(TextScreen):
 
     def _names(self, width: int) -> list[Span]:
         old, new = (
-            f"{safe_line(entry.agent, 32)} {entry.number}→{entry.number + 1}"
+            f"{safe_line(entry.agent, LONGEST_NAME)} {entry.number}→{entry.number + 1}"
             for entry in (self.older, self.newer)
         )
         at = [words.stamp(entry.created) for entry in (self.older, self.newer)]

@@ -13,6 +13,7 @@ from textual.widgets.markdown import MarkdownBlock
 
 from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError
+from cockpit.core.far_names import LONGEST_NAME
 from cockpit.core.front_matter import load
 from cockpit.core.safetext import safe_line, safe_text
 from cockpit.core.search import line_of
@@ -91,7 +92,7 @@ class ReadingScreen(TextScreen):
         self._go_on(self.entry)
 
     def _title_line(self, width: int) -> list[Span]:
-        who = f"{safe_line(self.entry.agent, 32)} "
+        who = f"{safe_line(self.entry.agent, LONGEST_NAME)} "
         title = " Document "
         path = self.entry.document
         place = short_path(path, self.ui.home) if path else "draft from facts"
