@@ -24,3 +24,13 @@ def short_paths(text: str, home: str) -> str:
     if not home or home == "/":
         return text
     return re.sub(rf"(?<![^\s(]){re.escape(home)}(?=/|[\s).,;]|$)", "~", text)
+
+
+def far_home_refusal(typed: str, host: str | None) -> str | None:
+    """Return why a directory that begins with `~` is refused for another host; None otherwise.
+
+    `host` is None for this machine, which expands `~`. A supervisor expects an absolute path.
+    """
+    if host is None or not typed.startswith("~"):
+        return None
+    return f"~ cannot be expanded on {safe_line(host, 32)}. Enter the absolute path there."

@@ -280,7 +280,9 @@ async def test_a_far_document_is_gone_on_from_where_it_is(fly: Fly) -> None:
         await flight.reads("1 handoff", "gpu1/api")
         await flight.press("n")
         await flight.reads("Continue from gpu1/api's document", "api-2")
-        await flight.press("enter")
+        await flight.press("tab", *"~/x", "enter")
+        await flight.reads("~ cannot be expanded on gpu1.")
+        await flight.press("ctrl+u", "enter")
         await flight.until(lambda: there.asked, "the continuation")
         document = "/srv/shop/.cockpit/handoffs/handoff-h-far.md"
         assert there.asked == [Continue(document=document, name="api-2")]

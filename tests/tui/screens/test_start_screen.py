@@ -121,7 +121,9 @@ async def test_a_name_with_a_host_starts_there_and_is_saved_nowhere(
         await flight.reads("No host named 'gpu9' is configured. Known: local, gpu1.")
         await flight.press("ctrl+u", *"gpu1/Big")
         await flight.reads("Try: big")
-        await flight.press("ctrl+u", *"gpu1/big", "tab", *"~x", *("tab",) * 5, "right")
+        await flight.press("ctrl+u", *"gpu1/big", "tab", *"~/x", "ctrl+s")
+        await flight.reads("~ cannot be expanded on gpu1. Enter the absolute path there.")
+        await flight.press("ctrl+u", *"./~x", *("tab",) * 5, "right")
         await flight.reads("Not saved: gpu1 has its own configuration files.")
         await flight.press("ctrl+s")
         # A plan is a start that is only thought of; where keys come slowly, "gpu9" is planned here.
@@ -183,3 +185,14 @@ async def test_a_plain_command_is_started_from_the_form(fly: Fly) -> None:
             command=["tail", "-f", "a b.log"],
         )  # fmt: skip
         await flight.until(lambda: flight.asked == [wanted], "the start")
+
+
+async def test_a_screen_of_another_host_does_not_expand_the_home_of_this_machine(fly: Fly) -> None:
+    client = MemoryClient(Status(host="gpu1", agents=[agent("ci", directory="/far/shop")]))
+    async with fly(client, selected="ci") as flight:
+        await flight.press("n", *"big", "tab", *"~/x", "ctrl+s")
+        await flight.reads("~ cannot be expanded on gpu1. Enter the absolute path there.")
+        await flight.press("ctrl+u", "x", "ctrl+s")
+        await flight.until(lambda: flight.asked, "the start")
+        assert flight.asked[-1].directory == "/far/shop/x"
+        assert not [verb for verb in client.asked if "~" in str(verb)]

@@ -63,7 +63,14 @@ class Opening:
         there = self._model.agent if self._model.main.is_remote else None
         place = Path(there.configured_directory or there.directory) if there else ui.directory
         form = StartScreen(
-            agents, self._model.selected, place, screen.client, ui.files, ui.home, like=like
+            agents,
+            self._model.selected,
+            place,
+            screen.client,
+            ui.files,
+            ui.home,
+            like=like,
+            main=self._model.host,
         )
         form.opened_in = key_in_hand(screen)
         screen.app.push_screen(form, started)

@@ -15,9 +15,10 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from cockpit.core.errors import BadUsage
-from cockpit.core.far_names import LONGEST_NAME, far_name, host_and_name
+from cockpit.core.far_names import LOCAL, LONGEST_NAME, far_name, host_and_name
 from cockpit.core.ids import agent_name
 from cockpit.core.safetext import safe_line
+from cockpit.tui.present.paths import far_home_refusal
 from cockpit.tui.screens.form import Form
 from cockpit.tui.widgets.dialog_keys import DialogKeys
 from cockpit.tui.widgets.field import Field
@@ -28,19 +29,27 @@ class ContinueScreen(Form[Continue]):
     """The form for a new agent. Returns the request to the supervisor; None if cancelled."""
 
     def __init__(
-        self, document: str, whose: str, first: str, taken: Iterable[str], directory: Path
+        self,
+        document: str,
+        whose: str,
+        first: str,
+        taken: Iterable[str],
+        directory: Path,
+        main: str = LOCAL,
     ) -> None:
         """`whose` is the agent of the document, `first` the suggested name; both include the host.
 
         `taken` are the names of running agents. The new agent runs on the machine that has the
-        document. Relative paths start at `directory`; on another machine, at `/`.
+        document; `main` is the machine of a name without a host. Relative paths start at
+        `directory`; on another machine, at `/`.
         """
         super().__init__()
         self._host = host_and_name(whose)[0]
+        self._far_host = self._host or (main if main != LOCAL else None)
         self._document = document
         self._title = f"Continue from {safe_line(whose, LONGEST_NAME)}'s document"
         self._taken = frozenset(taken)
-        self._directory = Path("/") if self._host else directory
+        self._directory = Path("/") if self._far_host else directory
         self.named = Field(host_and_name(first)[1], placeholder="name", id="name")
         self.where = Field(placeholder="directory of the document", id="where")
         self.status_line = Static("", classes="dialog--words", markup=False)
@@ -67,7 +76,7 @@ class ContinueScreen(Form[Continue]):
 
     @on(Input.Changed)
     def _judge(self) -> None:
-        wrong = self._problem_of_name()
+        wrong = self._problem()
         self.show_status(wrong or "The agent starts from this document.", wrong=bool(wrong))
 
     @on(Input.Submitted)
@@ -75,7 +84,7 @@ class ContinueScreen(Form[Continue]):
         self.action_submit()
 
     def submit(self) -> None:
-        if self._problem_of_name():
+        if self._problem():
             self._judge()
             return
         order = Continue(document=self._document, name=self._called, directory=self._place())
@@ -90,9 +99,13 @@ class ContinueScreen(Form[Continue]):
         typed = self.where.value.strip()
         if not typed:
             return None
-        # This machine cannot expand the `~` of another host.
-        written = Path(typed) if self._host else Path(typed).expanduser()
+        # On another host, `_problem` refuses a `~`.
+        written = Path(typed) if self._far_host else Path(typed).expanduser()
         return str((self._directory / written).absolute())
+
+    def _problem(self) -> str:
+        place = far_home_refusal(self.where.value.strip(), self._far_host)
+        return self._problem_of_name() or place or ""
 
     def _problem_of_name(self) -> str:
         name = self.named.value

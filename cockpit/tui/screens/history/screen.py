@@ -257,7 +257,7 @@ class HistoryScreen(BaseScreen):
         agents = self.model.agents
         living = [name for name, agent in agents.items() if not has_ended(agent)]
         first, directory = _free(entry.agent, agents), self.ui.directory
-        form = ContinueScreen(place, entry.agent, first, living, directory)
+        form = ContinueScreen(place, entry.agent, first, living, directory, self.model.host)
         form.opened_in = key_in_hand(self)
         self.app.push_screen(form, filled_in)
 

@@ -25,11 +25,11 @@ from textual.widgets.input import Selection
 
 from cockpit.client.client import Client
 from cockpit.core.errors import BadUsage, CockpitError, ProgramMissing
-from cockpit.core.far_names import host_and_name
+from cockpit.core.far_names import LOCAL, host_and_name
 from cockpit.core.ids import agent_name
 from cockpit.core.safetext import safe_line
 from cockpit.tui.keys.reasons import has_ended
-from cockpit.tui.present.paths import short_path
+from cockpit.tui.present.paths import far_home_refusal, short_path
 from cockpit.tui.screens.form import Form, row
 from cockpit.tui.screens.requests import in_one_line
 from cockpit.tui.screens.start.order import Filled, kept_settings, order
@@ -79,7 +79,7 @@ class StartScreen(Form[Start]):
         (
             "directory",
             "The working directory. A relative path starts where you started cockpit; on another "
-            "host, in the directory of an agent there.",
+            "host, in the directory of an agent there, and `~` is not expanded.",
         ),
         ("prompt", "The first prompt. Enter starts the agent, Ctrl-J adds a line."),
         ("runtime", "The CLI to run. CLIs that cannot run are last, with the reason."),
@@ -99,8 +99,9 @@ class StartScreen(Form[Start]):
         home: str = "",
         *,
         like: AgentStatus | None = None,
+        main: str = LOCAL,
     ) -> None:
-        """`like`: an agent whose settings fill the form, with a free name.
+        """`like`: an agent whose settings fill the form, with a free name. `main`: the main host.
 
         `selected` is suggested as the name if that agent has ended. `directory` is the default
         directory. `read_files` is None on a screen that cannot save agents.
@@ -111,7 +112,8 @@ class StartScreen(Form[Start]):
         self._client = client
         self._read_files = read_files
         self._files: Files | None = None
-        self._home = home
+        self._home = home if main == LOCAL else ""
+        self._main = main
         self._touched: set[str] = set()
         """The choices that the user changed."""
         self._saved_in: Path | None = None
@@ -128,7 +130,7 @@ class StartScreen(Form[Start]):
         self.named = Field(
             first, placeholder="a-z 0-9 . _ -", suggester=SuggestFromList(stopped), id="name"
         )
-        self.where = Field(placeholder=short_path(str(directory), home), id="where")
+        self.where = Field(placeholder=short_path(str(directory), self._home), id="where")
         self.prompt = PromptArea(id="prompt", placeholder="the agent's job (optional)")
         self.command = Field(placeholder="program and arguments", id="command")
         self._command_row = row("command", self.command)
@@ -224,10 +226,14 @@ class StartScreen(Form[Start]):
         known = self._agents.get(self.named.value)
         self._show_what_is_known(known)
         self._command_row.display = self.runtime.value == "command"
-        if (wrong := self._wrong_name() or self._wrong_command()) is not None:
+        if (wrong := self._wrong()) is not None:
             self.show_status(wrong, wrong=True)
         # Also run for an invalid form, to cancel an older request.
         in_background(self, partial(self._ask_what_would_be, wrong), group="plan", exclusive=True)
+
+    def _wrong(self) -> str | None:
+        place = far_home_refusal(self.where.value, self._far_host)
+        return self._wrong_name() or place or self._wrong_command()
 
     def _wrong_name(self) -> str | None:
         name = self.named.value
@@ -244,6 +250,11 @@ class StartScreen(Form[Start]):
     def _host(self) -> str | None:
         """The host in the agent's name; None for a name on the main host."""
         return host_and_name(self.named.value)[0]
+
+    @property
+    def _far_host(self) -> str | None:
+        """The host on which the agent starts; None for this machine."""
+        return self._host or (self._main if self._main != LOCAL else None)
 
     @property
     def _base(self) -> Path:
@@ -338,8 +349,8 @@ class StartScreen(Form[Start]):
         return None
 
     def _place(self) -> Path:
-        if self._host is not None:
-            return self._base / self.where.value  # `~` is not expanded: it is the host's
+        if self._far_host is not None:
+            return self._base / self.where.value  # without `~`, see `far_home_refusal`
         try:
             written = Path(self.where.value).expanduser()
         except RuntimeError:  # no home directory for a `~name`
@@ -368,7 +379,7 @@ class StartScreen(Form[Start]):
         self.show_status(text, wrong=bad)
 
     def submit(self) -> None:
-        if (wrong := self._wrong_name() or self._wrong_command()) is not None:
+        if (wrong := self._wrong()) is not None:
             self.show_status(wrong, wrong=True)
         elif not self._busy:
             self._busy = True
