@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import AbstractAsyncContextManager
 from typing import Any, Protocol
 
+from cockpit.core.errors import Failed
 from cockpit.tui.screens.review.screen import ReviewScreen
-from cockpit.wire.status import HandoffStatus, Needs
+from cockpit.wire.status import HandoffStatus, Needs, Status
 from cockpit.wire.verbs import Approve, Verb
 from tests.client.memory import MemoryClient
 from tests.tui.scene import agent, scene
@@ -124,11 +126,60 @@ async def test_a_document_without_gaps_or_without_facts_counts_none(fly: Fly) ->
     client.know("api", {"constraints": orders, "usage": {"transcript": "/t"}})
     async with fly(client, size=(100, 45)) as flight:
         await flight.press("d")
-        await flight.until(lambda: ("facts", "api") in client.looked_up)
+        await flight.until(lambda: flight.app.screen.uncompared == "")
         await flight.press("m")
         await flight.until(flight.toasts)
         assert "not found" not in flight.text()
         assert "No missing or contradicted points" in flight.toasts()[0]
+
+
+class SlowFacts(MemoryClient):
+    """A supervisor whose facts wait for `answers`, and fail while `fails`."""
+
+    def __init__(self, status: Status) -> None:
+        super().__init__(status)
+        self.answers = asyncio.Event()
+        self.fails = True
+
+    async def facts(self, name: str) -> dict[str, Any]:
+        await self.answers.wait()
+        if self.fails:
+            raise Failed("The transcript cannot be read")
+        return await super().facts(name)
+
+
+async def test_why_no_points_are_listed_is_told_apart_from_that_there_are_none(fly: Fly) -> None:
+    client = SlowFacts(Status(agents=[scene().agent("api")]))
+    client.know("api", {"usage": {"transcript": "/t"}})
+    text = '---\nagent: "api"\nwriter: "agent"\n---\n## Progress\n\nThe margin is there.\n'
+    client.lay("h-api", text)
+
+    async def said(key: str, text: str) -> None:
+        flight.app.clear_notifications()
+        await flight.press(key)
+        await flight.until(lambda: text in str(flight.toasts()), text)
+
+    async with fly(client, size=(100, 45), selected="api") as flight:
+        await flight.press("d")
+        await flight.reads("The margin is there.", "Approving ends this session")
+        await said("m", "being compared with the session. Press m again in a moment.")
+        client.answers.set()
+        await flight.until(lambda: "failed" in flight.app.screen.uncompared, "a failure")
+        client.fails = False
+        await said("m", "The transcript cannot be read. Comparing again. Press m again in")
+        await flight.until(lambda: flight.app.screen.uncompared == "")
+        await said("m", "No missing or contradicted points found.")
+
+
+async def test_a_document_from_facts_says_that_it_is_not_compared(fly: Fly) -> None:
+    client = scene()
+    client.lay("h-api", '---\nagent: "api"\nwriter: "facts"\n---\n## Progress\n\nA margin.\n')
+    async with fly(client, size=(100, 45)) as flight:
+        await flight.press("d")
+        await flight.reads("A margin.", "Approving ends this session")
+        await flight.press("m")
+        await flight.until(flight.toasts)
+        assert "cockpit wrote this document from the session's facts" in flight.toasts()[0]
 
 
 async def test_an_answer_is_for_the_shown_agent_while_another_is_selected(fly: Fly) -> None:

@@ -62,6 +62,9 @@ if TYPE_CHECKING:
 MOST = 262_144
 """Maximum characters of a document that are rendered; handoff documents are far smaller."""
 
+COMPARING = "The document is being compared with the session."
+FROM_FACTS = "cockpit wrote this document from the session's facts, so it is not compared again."
+NO_FRONT = "The document has no front matter yet, so it is not compared with the session."
 MOST_REASONS = 8
 """Maximum lines of an error."""
 
@@ -96,6 +99,10 @@ class ReviewScreen(TextScreen):
         self._contradicted: tuple[str, ...] = ()
         """Points of the document that the last checks and failures contradict, one line each."""
         self._missing_shown = False
+        self.uncompared = COMPARING
+        """Why the document is not compared with the session; empty once it is."""
+        self._compare_failed = False
+        """Whether the comparison failed, so that the key repeats it."""
         self._refused: CockpitError | None = None
         """Why the approval of the shown document was refused; None if it was not."""
         self._requests = Requests(self, client)
@@ -227,11 +234,25 @@ class ReviewScreen(TextScreen):
     def _show_missing(self) -> None:
         """Above the document, show or hide its missing and its contradicted points."""
         if not self._missing and not self._contradicted:
-            show_reason(self, "No missing or contradicted points found.")
+            self._say_why_none()
             return
         self._missing_shown = not self._missing_shown
         self._update_body()
         self._body.scroll_home(animate=False)
+
+    def _say_why_none(self) -> None:
+        """Show why there are no points; repeat a comparison that failed."""
+        again = f"Press {self._missing_key()} again in a moment."
+        if self._unread is not None:
+            show_reason(self, f"{self._unread}. Reloading the document. {again}")
+            self._reload()
+        elif self._compare_failed:
+            show_reason(self, f"{self.uncompared} Comparing again. {again}")
+            in_background(self, partial(self._compare, self._drawn), group="load", exclusive=True)
+        elif self.uncompared == COMPARING:
+            show_reason(self, f"{COMPARING} {again}")
+        else:
+            show_reason(self, self.uncompared or "No missing or contradicted points found.")
 
     def _missing_key(self) -> str:
         return shown_key(BY_ID["review.missing"], self.ui.keys)
@@ -357,13 +378,21 @@ class ReviewScreen(TextScreen):
         """
         missing: tuple[str, ...] = ()
         contradicted: tuple[str, ...] = ()
+        self.uncompared, self._compare_failed = COMPARING, False
+        uncompared = NO_FRONT if self.front is None else FROM_FACTS
         if self.front is not None and self.front.writer != "facts":
             try:
                 facts = SessionFacts.model_validate(await self.client.facts(self.name_of_agent))
-            except (CockpitError, ValueError):
-                return  # the document can be answered without the comparison
+            except (CockpitError, ValueError) as error:
+                # The document can be answered without the comparison.
+                why = error.title if isinstance(error, CockpitError) else "The facts cannot be read"
+                self.uncompared = f"The comparison with the session failed: {why.rstrip('.')}."
+                self._compare_failed = True
+                return
+            uncompared = ""
             missing = await asyncio.to_thread(missing_points, text, facts)
             contradicted = await asyncio.to_thread(contradicted_points, text, facts)
+        self.uncompared = uncompared
         changed = (missing, contradicted) != (self._missing, self._contradicted)
         if self.is_attached and text == self._drawn and changed:
             self._missing, self._contradicted = missing, contradicted
