@@ -370,3 +370,33 @@ async def test_an_answer_that_takes_long_is_not_called_a_dialog_of_another_kind(
         client.change("api", state="working", needs=None)
         over.set()
         await flight.until(lambda: flight.app.screen is not screen, "the screen is closed")
+
+
+class _LoadsUntil(MemoryClient):
+    """A supervisor whose dialogs wait for `answers`."""
+
+    answers: asyncio.Event
+
+    async def dialog(self, name: str) -> DialogStatus:
+        await self.answers.wait()
+        return await super().dialog(name)
+
+
+async def test_a_key_for_a_choice_says_that_there_is_none(fly: Fly) -> None:
+    client = _LoadsUntil(Status(agents=[asking("api")]))
+    client.answers = asyncio.Event()
+    client.dialogs["api"] = DialogStatus(refusal="it is not known")
+
+    async def refused(reason: str) -> None:
+        for key in ("t", "space"):
+            flight.app.clear_notifications()
+            await flight.press(key)
+            await flight.until(lambda: reason in str(flight.toasts()), reason)
+
+    async with fly(client) as flight:
+        await flight.press("a")
+        await flight.until(lambda: isinstance(flight.app.screen, PermissionScreen), "the screen")
+        await refused("The dialog is still loading: there is no choice yet.")
+        client.answers.set()
+        await flight.reads("cannot be answered from here")
+        await refused("There is no choice here. Press o to answer in the agent's pane.")

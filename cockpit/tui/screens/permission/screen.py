@@ -318,9 +318,18 @@ class PermissionScreen(TextScreen):
         else:
             self._send([self.selected])
 
+    def _no_choice(self) -> str:
+        """Return why there is no choice to select: none is loaded, or the dialog has none here."""
+        if self.dialog is None:
+            return "The dialog is still loading: there is no choice yet."
+        way = press(self.model.on("permission"), "attach")
+        return f"There is no choice here. {way} to answer in the agent's pane."
+
     def _text(self) -> None:
         chosen = self._chosen
-        if chosen is None or chosen.text == "no":
+        if chosen is None:
+            show_reason(self, self._no_choice())
+        elif chosen.text == "no":
             show_reason(self, "This choice takes no text. Select one that does.")
         elif self._may_answer():
             self._ask_text(chosen)
@@ -362,7 +371,10 @@ class PermissionScreen(TextScreen):
 
     def _check(self) -> None:
         chosen = self._chosen
-        if chosen is None or chosen.checked is None:
+        if chosen is None:
+            show_reason(self, self._no_choice())
+            return
+        if chosen.checked is None:
             way = press(self.model.on("permission"), "permission.answer")
             show_reason(self, f"This choice has no checkbox. {way} to choose it.")
             return
