@@ -30,7 +30,7 @@ from cockpit.tui.present.fleet import (
 from cockpit.tui.present.listing import Listing
 from cockpit.tui.present.row import Row, age_of, cost_of, row_of
 from cockpit.tui.present.sorting import ORDERS
-from cockpit.tui.present.span import Span, without_rule
+from cockpit.tui.present.span import Span, broken, without_rule
 from cockpit.tui.state.model import Model
 from cockpit.tui.widgets.visible_lines import VisibleLines
 from cockpit.wire.status import AgentStatus
@@ -113,7 +113,12 @@ class FleetList(VisibleLines, can_focus=True):
 
     @property
     def _empty(self) -> str:
-        return f"No agents yet. {press(self._model, 'start')} to start one."
+        """Return why there are no agents, and the next step."""
+        if self._model.any_live:
+            return f"No agents yet. {press(self._model, 'start')} to start one."
+        if self._model.connection.lost_at is None:
+            return "The agents are unknown until the supervisor answers."
+        return f"The agents are unknown. {self._model.main.unreachable}"
 
     @property
     def names(self) -> list[str]:
@@ -227,7 +232,8 @@ class FleetList(VisibleLines, can_focus=True):
 
     def _lines_after(self) -> Iterator[Line]:
         if not self._listing.height:
-            yield Note("No agent matches the filter." if self.filter else self._empty)
+            text = "No agent matches the filter." if self.filter else self._empty
+            yield from map(Note, broken(text, max(20, self._inside - 2)))
         if self._has_elsewhere:
             if self._airy:
                 yield Gap()

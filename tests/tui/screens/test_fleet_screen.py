@@ -472,6 +472,22 @@ async def test_an_empty_fleet_says_how_to_begin(fly: Fly) -> None:
         await flight.reads("1 working")
 
 
+@pytest.mark.parametrize("width", [50, 100])
+async def test_an_empty_list_without_a_supervisor_says_that_the_agents_are_unknown(
+    fly: Fly, width: int
+) -> None:
+    client = MemoryClient(Status())
+    async with fly(client, size=(width, 30)) as flight:
+        await flight.reads("No agents yet")
+        client.disconnect()
+        await flight.reads(
+            "The agents are unknown. The supervisor is not responding. Run: cockpit up"
+        )
+        assert "No agents yet" not in flight.text()
+        client.reconnect()
+        await flight.reads("No agents yet")
+
+
 async def test_a_hundred_agents_scroll(fly: Fly) -> None:
     client = MemoryClient(Status(agents=[agent(f"a{number}") for number in range(100)]))
     async with fly(client) as flight:
