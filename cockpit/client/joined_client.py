@@ -2,8 +2,8 @@
 
 A name contains its host (`host/name`), so a request with a name goes to one supervisor. If a
 request goes to all supervisors, the result leaves out those that fail, unless all fail; for the
-history, `without` has the errors. `JoinedClient` cannot follow events: follow each of its `members`
-separately.
+history, `without` has the errors, and for the status, `without_status` has the hosts.
+`JoinedClient` cannot follow events: follow each of its `members` separately.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ class JoinedClient:
         self._local = local
         self._remote = {other.host: other for other in remote}
         self._without: dict[str, CockpitError] = {}
+        self._without_status: dict[str, CockpitError] = {}
         self.twins: frozenset[str] = frozenset()
         """Hosts that lead to the supervisor of another host; requests to all hosts skip these."""
 
@@ -50,6 +51,11 @@ class JoinedClient:
         return {host: error for host, error in self._without.items() if host in members}
 
     @property
+    def without_status(self) -> frozenset[str]:
+        """The hosts that did not answer the last request for the status."""
+        return frozenset(self._without_status.keys() & self.members.keys())
+
+    @property
     def members(self) -> dict[str, Supervisor]:
         """Every supervisor by host name, the local one first."""
         return {LOCAL: self._local, **self._remote}
@@ -59,8 +65,13 @@ class JoinedClient:
         self._remote = {other.host: other for other in remote}
 
     async def status(self) -> Status:
-        """Return this machine's status, followed by the agents of every host that answers."""
-        answers = await self._all(lambda client: client.status())
+        """Return this machine's status, followed by the agents of every host that answers.
+
+        `without_status` has the hosts that are missing.
+        """
+        answers = await self._ask_members(
+            lambda _, client: client.status(), failures=self._without_status
+        )
         return answers.get(LOCAL, Status()).model_copy(
             update={
                 "agents": [agent for answer in answers.values() for agent in answer.agents],

@@ -227,6 +227,16 @@ async def test_those_of_this_machine_come_first_and_hosts_are_told() -> None:
     assert list(client.members) == ["local", "gpu1"]
 
 
+async def test_hosts_that_do_not_answer_a_status_are_named() -> None:
+    client, here, there = pair()
+    assert (await client.status(), client.without_status)[1] == frozenset()
+    there.disconnect()
+    assert (await client.status(), client.without_status)[1] == {"gpu1"}
+    there.reconnect()
+    here.disconnect()
+    assert (await client.status(), client.without_status)[1] == {"local"}
+
+
 @pytest.mark.parametrize("verb", [Plan(name="gpu9/new"), Stop(name="gpu9/api")])
 async def test_a_host_that_there_is_not_is_named_with_those_there_are(verb: Verb) -> None:
     client, here, there = pair()

@@ -190,3 +190,6 @@ def test_what_is_held_is_kept_of_a_host_that_cannot_be_asked() -> None:
     model.parts["gpu1"].lost(1.0, "gone")
     model.hold([one("build")])
     assert [each.host for each in model.held] == ["build", "gpu1"]
+    model.hold([one(None)])
+    model.hold([], without={"local", "gpu1"})
+    assert [each.host for each in model.held] == [None, "gpu1"]

@@ -7,7 +7,7 @@ one supervisor. Plain values and callbacks: no Textual, no waiting, no requests.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from copy import copy
 from enum import StrEnum
 
@@ -349,11 +349,14 @@ class Model:
             self.selected = name
             self.notify(Change.SELECTION, name)
 
-    def hold(self, held: list[HeldSetting]) -> None:
-        """Replace the untrusted settings of all hosts that answer."""
+    def hold(self, held: list[HeldSetting], without: Container[str] = ()) -> None:
+        """Replace the untrusted settings of all hosts that answer; `without`: hosts that did not.
+
+        The settings of the other hosts stay as they were known.
+        """
         before = self.held
-        for part in self.parts.values():
-            if part.connection.live:
+        for host, part in self.parts.items():
+            if part.connection.live and host not in without:
                 ours = (part.host, None) if part is self.main else (part.host,)
                 part.held = [setting for setting in held if setting.host in ours]
         if self.held != before:

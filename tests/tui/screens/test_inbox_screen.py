@@ -8,9 +8,12 @@ from typing import Any, Protocol
 
 import pytest
 
+from cockpit.client.host_client import HostClient
+from cockpit.client.joined_client import JoinedClient
+from cockpit.core.errors import NoSupervisor
 from cockpit.tui.screens.inbox.screen import InboxScreen
 from cockpit.tui.screens.review.screen import ReviewScreen
-from cockpit.wire.status import Needs, Status
+from cockpit.wire.status import HeldSetting, Needs, Status
 from cockpit.wire.verbs import Approve, Done, Refuse, Snooze
 from tests.client.memory import MemoryClient
 from tests.tui.scene import agent, scene
@@ -215,3 +218,29 @@ async def test_keys_for_handoffs_say_why_they_do_nothing_for_another_item(fly: F
         await flight.until(flight.toasts)
         assert "not a handoff" in flight.toasts()[0]
         assert client.asked == []
+
+
+class _SilentStatus(MemoryClient):
+    """A supervisor whose stream is fine, and whose status fails while `silent`."""
+
+    silent = False
+
+    async def status(self) -> Status:
+        if self.silent:
+            raise NoSupervisor("gpu1 does not answer")
+        return await super().status()
+
+
+async def test_untrusted_settings_of_a_host_that_does_not_answer_stay(fly: Fly) -> None:
+    def untrusted(file: str) -> list[HeldSetting]:
+        return [HeldSetting(file=file, line=1, key="hosts[0]", reason="it runs a program")]
+
+    here, there = MemoryClient(Status()), _SilentStatus(Status(held=untrusted("/far.toml")))
+    client: Any = JoinedClient(here, [HostClient("gpu1", there)])
+    async with fly(client) as flight:
+        await flight.until(lambda: flight.app.model.parts["gpu1"].held, "the settings of gpu1")
+        there.silent = True
+        here.hold(untrusted("/near.toml"))
+        await flight.press("i")
+        await flight.reads("near.toml", "far.toml")
+        assert len(flight.app.model.held) == 2

@@ -18,6 +18,7 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 
 from cockpit.client.client import Client
+from cockpit.client.joined_client import JoinedClient
 from cockpit.core.errors import CockpitError
 from cockpit.tui.keys.action import Action, Context, Handlers
 from cockpit.tui.keys.actions import BY_ID
@@ -263,7 +264,9 @@ class InboxScreen(BaseScreen):
             status = await self.client.status()
         except CockpitError:
             return  # the heading shows the lost connection
-        self.model.hold(status.held)
+        client = self.client
+        without = client.without_status if isinstance(client, JoinedClient) else ()
+        self.model.hold(status.held, without)
 
     def _heard(self, change: Change, name: str | None) -> None:
         if change not in {Change.EVENT, Change.SELECTION}:
