@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from cockpit.client.host_client import HostClient
 from cockpit.client.joined_client import JoinedClient
 from cockpit.core.errors import NotNow
+from cockpit.wire.status import Status
 from cockpit.wire.verbs import Done, RemoveWorktree, Verb
 from cockpit.wire.worktrees import Obstacle, WorktreeStatus
 from tests.client.memory import MemoryClient
@@ -264,3 +265,16 @@ async def test_how_to_restore_a_removed_worktree_is_in_sight(fly: Fly) -> None:
         await flight.reads("Remove /r/.worktrees/api?")
         await flight.press("y")
         await flight.reads("9 worktrees", "to restore it:", "reset -q")
+
+
+async def test_how_to_restore_a_worktree_names_the_machine_of_the_screen(fly: Fly) -> None:
+    client = MemoryClient(Status(host="gpu1"))
+    client.trees = [tree("api")]
+    client.when(RemoveWorktree, lambda _: Done(message="removed", name="api"))
+    async with fly(client) as flight:
+        await flight.press("W")
+        await flight.reads("x removes it")
+        await flight.press("x")
+        await flight.reads("Remove /r/.worktrees/api?")
+        await flight.press("y")
+        await flight.reads("to restore it, on gpu1:", "worktree add /r/.worktrees/api")

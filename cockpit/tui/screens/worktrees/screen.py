@@ -251,10 +251,10 @@ class WorktreesScreen(BaseScreen):
     def _say_after(self, width: int) -> list[list[Span]]:
         """Return the lines below the list: removed worktrees, and hosts that do not answer."""
         lines: list[Span] = []
+        main = self.model.main
         if self._trees is None:
             lines.append(Span("  loading…", "muted"))
         elif not self._trees:
-            main = self.model.main
             on_host = f" --host {safe_line(main.host, 32)}" if main.is_remote else ""
             step = f"To start an agent in its own: cockpit start NAME --worktree{on_host}"
             lines.append(Span(f"  No worktrees. {step}", "muted"))
@@ -263,7 +263,10 @@ class WorktreesScreen(BaseScreen):
             if removed.reference:
                 lines.append(Span(f"    saved as {safe_line(removed.reference, 200)}", ""))
             back = back_again(removed.tree, removed.reference)
-            lines += [Span(f"    {text}", "muted") for text in ("to restore it:", *back)]
+            # Of another host's worktree, each command names the host.
+            at_main = main.is_remote and not removed.tree.host
+            there = f", on {safe_line(main.host, 32)}" if at_main else ""
+            lines += [Span(f"    {text}", "muted") for text in (f"to restore it{there}:", *back)]
         for part in self.model.lost:
             host = safe_line(part.host, 32)
             lines.append(Span(f"  {host} does not answer: its worktrees are not listed", "muted"))
