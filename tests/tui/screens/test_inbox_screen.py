@@ -35,7 +35,7 @@ async def test_a_permission_says_what_wants_to_do_what_and_enter_goes_to_its_pan
         await flight.press("i")
         await flight.reads(
             "Inbox", "1 permission · 1 review", "Bash: git push origin agent/mailer",
-            "answer in its pane",
+            "answer in the agent's pane",
             "Do you want to proceed?",
         )  # fmt: skip
         await flight.press("enter")
