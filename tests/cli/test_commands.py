@@ -82,7 +82,7 @@ def test_the_summary_of_a_command_fits_its_line() -> None:
         (["snooze", "api", "7.5%"], "snooze",
          {"name": "api", "seconds": 600.0, "percent": 7.5}),
         (["refuse", "api", "--compact"], "refuse", {"name": "api", "compact": True, "by": ""}),
-        (["undo", "api"], "undo", {"name": "api"}),
+        (["undo", "api"], "undo", {"name": "api", "by": ""}),
         (["handoff", "api", "--now"], "handoff",
          {"name": "api", "now": True, "dry_run": False, "by_agent": False}),
         (["start", "api", "--mode", "auto"], "start",

@@ -75,7 +75,7 @@ def test_watching_ends_with_that_supervisor(
         (["approve", "api"], "POST /v1/approve", {"name": "api", "straight": False, "by": ""}),
         (["refuse", "api"], "POST /v1/refuse", {"name": "api", "compact": False, "by": ""}),
         (["snooze", "api", "1h"], "POST /v1/snooze", {"name": "api", "seconds": 3600.0}),
-        (["undo", "api"], "POST /v1/undo", {"name": "api"}),
+        (["undo", "api"], "POST /v1/undo", {"name": "api", "by": ""}),
         (
             ["start", "api", "--directory", "/only/there"],
             "POST /v1/start",

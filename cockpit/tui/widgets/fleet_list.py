@@ -233,7 +233,8 @@ class FleetList(VisibleLines, can_focus=True):
     def _lines_after(self) -> Iterator[Line]:
         if not self._listing.height:
             text = "No agent matches the filter." if self.filter else self._empty
-            yield from map(Note, broken(text, max(20, self._inside - 2)))
+            width = self._inside - 2  # below 0 before the first layout
+            yield from map(Note, broken(text, max(20, width)) if width > 0 else [text])
         if self._has_elsewhere:
             if self._airy:
                 yield Gap()
