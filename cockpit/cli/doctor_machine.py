@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from cockpit.adapters.files.foreign_files import read_text
+from cockpit.adapters.files.main_checkout import main_checkout
 from cockpit.cli.doctor_finding import Finding, fit, from_error, note, unfit
 from cockpit.core.errors import CockpitError
 
@@ -187,7 +187,7 @@ def gemini(environment: Mapping[str, str], directory: Path) -> list[Finding]:
 def _first_screens(environment: Mapping[str, str], directory: Path) -> list[Finding]:
     from cockpit.adapters.agents.claude.first_run import open_questions
 
-    repository = _main_checkout(directory)
+    repository = main_checkout(directory)
     questions = open_questions(environment, repository)
     findings = []
     if "onboarding" in questions:
@@ -201,29 +201,6 @@ def _first_screens(environment: Mapping[str, str], directory: Path) -> list[Find
                  "Run `claude` there once and accept. Until then cockpit's hooks do not run.")
         )  # fmt: skip
     return findings
-
-
-def _main_checkout(directory: Path) -> Path | None:
-    """Return the repository root for which Claude Code stores trust; None outside a repository."""
-    for folder in (directory, *directory.parents):
-        mark = folder / ".git"
-        if mark.is_dir():
-            return folder
-        if mark.is_file():
-            return _of_worktree(mark) or folder
-    return None
-
-
-def _of_worktree(mark: Path) -> Path | None:
-    """Return the main checkout from a worktree's `gitdir: MAIN/.git/worktrees/NAME`.
-
-    None if the path is not in a `.git` folder.
-    """
-    pointed = read_text(mark, 4096, cut=True).removeprefix("gitdir:").strip()
-    for parent in Path(pointed).parents:
-        if parent.name == ".git":
-            return parent.parent
-    return None
 
 
 def utf8() -> Finding:

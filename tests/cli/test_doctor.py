@@ -133,19 +133,37 @@ def test_first_screens_are_told_beforehand(own_home: Path) -> None:
     assert str(repository) in topics[1].said
 
 
-def test_a_worktree_is_trusted_with_its_main_checkout(own_home: Path) -> None:
-    repository = own_home / "project"
-    subprocess.run(["git", "init", "-q", str(repository)], check=True)
+@pytest.mark.parametrize("kind", ["worktree", "relative", "bare", "submodule"])
+def test_a_folder_is_trusted_as_claude_code_stores_it(own_home: Path, kind: str) -> None:
+    """A worktree is trusted with its main checkout or bare repository; a submodule by itself."""
+    repository, tree, bare = own_home / "project", own_home / "tree", own_home / "bare.git"
+    lay_repository(repository)
     commit = ["git", "-C", str(repository), "commit", "-q", "--allow-empty", "-m", "begin"]
     subprocess.run(commit, check=True)
-    tree = own_home / "tree"
-    add = ["git", "-C", str(repository), "worktree", "add", "-q", str(tree)]
-    subprocess.run(add, check=True, capture_output=True)
-    state = {"hasCompletedOnboarding": True,
-             "projects": {str(repository): {"hasTrustDialogAccepted": True}}}  # fmt: skip
-    (own_home / "home" / ".claude.json").write_text(json.dumps(state))
+    trusted = repository
+    if kind == "submodule":
+        trusted = tree = repository / "inner"
+        add = ["git", "-c", "protocol.file.allow=always", "-C", str(repository), "submodule", "add"]
+        subprocess.run([*add, "-q", str(repository), "inner"], check=True, capture_output=True)
+    else:
+        if kind == "bare":
+            trusted = bare
+            clone = ["git", "clone", "-q", "--bare", str(repository), str(bare)]
+            subprocess.run(clone, check=True, capture_output=True)
+        add = ["git", "-C", str(trusted), "worktree", "add", "-q", "-b", "side", str(tree)]
+        subprocess.run(add, check=True, capture_output=True)
+    if kind == "relative":
+        (tree / ".git").write_text("gitdir: ../project/.git/worktrees/tree\n")
     environment = {"PATH": os.environ["PATH"], "HOME": str(own_home / "home")}
+    file = own_home / "home" / ".claude.json"
 
+    file.write_text(json.dumps({"hasCompletedOnboarding": True}))
+    (asked,) = (one for one in claude(environment, tree) if one.level == "note")
+    assert asked.said == f"Does not trust {trusted} yet, and will ask in the pane"
+
+    state = {"hasCompletedOnboarding": True,
+             "projects": {str(trusted): {"hasTrustDialogAccepted": True}}}  # fmt: skip
+    file.write_text(json.dumps(state))
     assert [one.level for one in claude(environment, tree)] == ["fit"]
 
 

@@ -14,7 +14,7 @@ _LARGEST_POINTER = 8192
 def main_checkout(directory: Path) -> Path | None:
     """Return the root of the main checkout for a directory, which may be in a linked worktree.
 
-    None outside a repository.
+    None outside a repository. For a worktree of a bare repository, returns the bare repository.
     """
     for folder in (directory, *directory.parents):
         marker = folder / ".git"
@@ -26,12 +26,15 @@ def main_checkout(directory: Path) -> Path | None:
 
 
 def _owner_of(marker: Path) -> Path | None:
-    """Return a worktree's main checkout, from its `.git` file; None for another kind of `.git`
-    file."""
+    """Return a worktree's main checkout, from its `.git` file.
+
+    None for another `.git` file, such as a submodule's.
+    """
     try:
         pointer = read_text(marker, _LARGEST_POINTER).removeprefix("gitdir:").strip()
         private = marker.parent / pointer
         common = private / read_text(private / "commondir", _LARGEST_POINTER).strip()
     except OSError:
         return None
-    return Path(os.path.normpath(common)).parent
+    folder = Path(os.path.normpath(common))
+    return folder.parent if folder.name == ".git" else folder
