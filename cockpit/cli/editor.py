@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from cockpit.core.errors import ProgramMissing
+from cockpit.core.safetext import quoted
 
 PLUS_LINE = frozenset({
     "vi", "vim", "nvim", "view", "nano", "pico", "emacs", "emacsclient", "micro", "kak", "joe",
@@ -20,6 +21,8 @@ AFTER_COLON = frozenset({"hx", "helix", "subl", "zed"})
 WITH_OPTION = frozenset({"code", "code-insiders", "codium", "cursor"})
 """Editors that take the line as `-g FILE:LINE`."""
 
+HINT = "Set VISUAL or EDITOR to your editor."
+
 
 async def edit(file: Path, line: int = 1) -> None:
     """Open a file in `$VISUAL`, `$EDITOR` or vi, in this terminal; return when the editor ends.
@@ -27,15 +30,28 @@ async def edit(file: Path, line: int = 1) -> None:
     `line` counts from 1, and is not passed to an editor that cockpit does not know. Raises
     `ProgramMissing`.
     """
-    command = os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"
-    argv = at_line(shlex.split(command), str(file), line)
+    argv = at_line(_command(), str(file), line)
     try:
         process = await asyncio.create_subprocess_exec(*argv)
     except OSError as error:
-        raise ProgramMissing(
-            f"Cannot start the editor {argv[0]}", str(error), "Set VISUAL or EDITOR to your editor."
-        ) from error
+        raise ProgramMissing(f"Cannot start the editor {argv[0]}", str(error), HINT) from error
     await process.wait()
+
+
+def _command() -> list[str]:
+    """Return the words of the editor's command. Raises `ProgramMissing` if it names no program."""
+    names = (name for name in ("VISUAL", "EDITOR") if os.environ.get(name))
+    name = next(names, None)
+    if name is None:
+        return ["vi"]
+    try:
+        words = shlex.split(os.environ[name])
+    except ValueError as error:
+        detail = f"{quoted(os.environ[name], 80)} cannot be split into words: {error}."
+        raise ProgramMissing(f"{name} is not a command", detail, HINT) from error
+    if not words or not words[0]:
+        raise ProgramMissing(f"{name} is not a command", "It contains no program.", HINT)
+    return words
 
 
 def at_line(editor: Sequence[str], file: str, line: int) -> list[str]:
