@@ -92,6 +92,11 @@ def adopt(
     from cockpit.core.ids import agent_name
     from cockpit.wire.verbs import Adopt
 
+    if not session:
+        raise BadUsage(
+            "SESSION is empty",
+            hint="Pass an id, or its first characters, from: cockpit status --elsewhere",
+        )
     if watch and unwatch:
         raise BadUsage(
             "--watch cannot be used with --unwatch", "", "Usage: cockpit adopt SESSION --watch"
@@ -144,12 +149,12 @@ def _ask_only(action: str, session: str, pid: int) -> None:
 def _chosen(sessions: list[dict[str, Any]], typed: str) -> dict[str, Any]:
     """Return the only session whose id starts with `typed`, in upper or lower case.
 
-    Raises `NoSuchAgent` for no match, and `BadUsage` for several matches or an empty `typed`.
+    Raises `NoSuchAgent` for no match, and `BadUsage` for several matches.
     """
     matches = [
         session for session in sessions if session["session_id"].lower().startswith(typed.lower())
     ]
-    if len(matches) == 1 and typed:
+    if len(matches) == 1:
         return matches[0]
     kind, problem = (
         (BadUsage, "Several session ids start")
