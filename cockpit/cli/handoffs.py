@@ -185,15 +185,17 @@ def continue_(document: str, name: str | None, directory: Path | None, runtime: 
 def _document_path(document: str, *, here: bool) -> Path:
     """Return the file for a path or handoff id, or cockpit's copy if the file is missing.
 
-    Paths on another machine are not checked. Raises `NoSuchAgent`.
+    Paths on another machine are not checked. Raises `NoSuchAgent`, and `BadUsage` for a relative
+    path on another machine.
     """
-    from cockpit.cli.requests import with_client
+    from cockpit.cli.requests import require_absolute_path, with_client
     from cockpit.cli.supervisor_process import ensure_supervisor
 
     path, shown = Path(document).absolute(), safe_line(document, 200)
     if path.exists() if here else Path(document).is_absolute():
         return path
     if not _ID.fullmatch(document):
+        require_absolute_path(Path(document), "The document")
         raise NoSuchAgent(f"No such file: {shown}", "", "List files and ids: cockpit history")
     if here:
         ensure_supervisor(common_options().config)

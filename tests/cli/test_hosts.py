@@ -147,6 +147,8 @@ def test_events_are_followed_there(
     [
         (["start", "api", "--directory", "."], "absolute path on gpu1"),
         (["show", "./notes.md"], "absolute path on gpu1"),
+        (["continue", "notes.md"], "The document must be an absolute path on gpu1"),
+        (["continue", "./5f0c"], "The document must be an absolute path on gpu1"),
         (["worktrees", "remove", ".worktrees/api"], "absolute path on gpu1"),
         (["handoff", "api", "--document", __file__], "a file on this machine"),
         (["usage", __file__], "only works on this machine"),
@@ -161,13 +163,6 @@ def test_what_is_about_files_here_says_so(
 ) -> None:
     assert typed(*words) == 2
     assert why in capsys.readouterr().err
-
-
-def test_a_relative_path_names_no_document_there(
-    typed: Typed, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert typed("continue", "notes.md") == 3
-    assert "No such file: notes.md" in capsys.readouterr().err
 
 
 def test_a_new_agent_there_needs_a_directory_of_that_machine(
