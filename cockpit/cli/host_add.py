@@ -69,7 +69,8 @@ def install_on(name: str, connect: Sequence[str], wishes: Wishes) -> int:
     """Install this version on a configured host, and restart its supervisor if one is running.
 
     Raises `NoSupervisor` if the host is not reachable, `NotNow` if the host has a newer version,
-    `Failed` if the restart fails, and the errors of `install_there` and `check_version`.
+    `Failed` if the restart fails or it is unknown whether a supervisor runs, and the errors of
+    `install_there` and `check_version`.
     """
     from cockpit.adapters.host_setup.installation import run_command
     from cockpit.cli.host_install import (
@@ -90,9 +91,16 @@ def install_on(name: str, connect: Sequence[str], wishes: Wishes) -> int:
     check_version(report)
     _say_findings(report, ("cockpit", "path"))
     cockpit = report.facts.program("cockpit")
-    if report.facts.supervisor is None or cockpit is None:
+    assert cockpit is not None  # else `check_version` has raised
+    if report.facts.status_code == NO_SUPERVISOR:
         say(f"No supervisor is running on {name}. Start one: cockpit up --host {name}")
         return 0
+    if report.facts.supervisor is None:
+        raise Failed(
+            f"cockpit was installed on {name}, but its supervisor was not restarted",
+            f"{_status_problem(report)}, so the supervisor's state is unknown.",
+            f"Restart it; agents keep running: cockpit restart --host {name}",
+        )
     code, lines = run_command(name, connect, cockpit.path, "restart")
     if code:
         raise Failed(
@@ -102,6 +110,15 @@ def install_on(name: str, connect: Sequence[str], wishes: Wishes) -> int:
         )
     say(f"Restarted the supervisor on {name}; agents keep running")
     return 0
+
+
+def _status_problem(report: HostReport) -> str:
+    code = report.facts.status_code
+    if code is None:
+        return f"`cockpit status` on {report.name} did not answer"
+    if code:
+        return f"`cockpit status` on {report.name} exited with code {code}"
+    return f"The output of `cockpit status` on {report.name} cannot be read"
 
 
 def _check_free(name: str, config: Path | None) -> None:

@@ -286,6 +286,38 @@ def test_a_newer_cockpit_is_not_replaced(
 
 
 @pytest.mark.parametrize(
+    ("status", "code", "why"),
+    [
+        ("exit 4", 0, "No supervisor is running on gpu1. Start one: cockpit up --host gpu1"),
+        ("exit 1", 1, "`cockpit status` on gpu1 exited with code 1"),
+        ("echo none", 1, "The output of `cockpit status` on gpu1 cannot be read"),
+        ("kill $PPID", 1, "`cockpit status` on gpu1 did not answer"),
+    ],
+    ids=["none", "failed", "not-json", "silent"],
+)
+def test_an_installation_calls_no_supervisor_absent_whose_state_is_unknown(
+    status: str,
+    code: int,
+    why: str,
+    own_home: Path,
+    here: Path,
+    bare: list[str],
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    (own_home / "this-cockpit").write_text(
+        f'#!/bin/sh\n[ "$1" = --version ] && {{ echo cockpit {__version__}; exit; }}\n{status}\n'
+    )
+    write_hosts(here, gpu1=bare)
+
+    assert run(["hosts", "install", "gpu1", "--yes"]) == code
+
+    err = capsys.readouterr().err
+    assert why in err
+    assert ("No supervisor is running" in err) == (code == 0)
+    assert ("agents keep running: cockpit restart --host gpu1" in err) == (code == 1)
+
+
+@pytest.mark.parametrize(
     ("words", "code", "why"),
     [
         (["GPU 1", "env"], 2, "Try: gpu-1"),
