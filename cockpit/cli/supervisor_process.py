@@ -23,7 +23,7 @@ from cockpit.cli.places import our_places
 from cockpit.cli.startup_output import StartupOutput
 from cockpit.client.raw_request import connect, fetch
 from cockpit.client.refusals import not_running, unreachable
-from cockpit.client.supervisor_lock import process_exists
+from cockpit.client.supervisor_lock import lock_holder, process_exists
 from cockpit.config.paths import Places
 from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import BY_EXIT_CODE, Failed, NoSupervisor, NotNow, Unreachable
@@ -31,6 +31,7 @@ from cockpit.core.errors import BY_EXIT_CODE, Failed, NoSupervisor, NotNow, Unre
 if TYPE_CHECKING:
     from cockpit.config.held import Held
 
+STATUS_SECONDS = 10.0
 START_SECONDS = 30.0
 END_SECONDS = 60.0
 LOAD_SECONDS = 90.0
@@ -135,7 +136,7 @@ def stop_supervisor(*, agents: bool) -> int:
     """End the supervisor and wait for its process to exit. Succeeds if none is running.
 
     With `agents`, also ends the agents and the tmux server. Raises `NotNow` if the supervisor is
-    running but cannot be reached.
+    running but cannot be reached or does not answer.
     """
     refuse_inside_agent("end the supervisor")
     places = our_places()
@@ -144,11 +145,22 @@ def stop_supervisor(*, agents: bool) -> int:
         if pid is None:
             _refuse_unreachable(places)
             return _nothing_to_stop(places, agents=agents)
+        message = _end(places, pid, agents=agents)
     except Unreachable as error:
         # Not exit code 4: after `down`, "no supervisor" would read as success.
         raise NotNow(error.title, error.detail, error.hint) from None
-    say(_end(places, pid, agents=agents))
+    except NoSupervisor as error:
+        if (holder := lock_holder(places.lease)) is None:
+            raise
+        raise NotNow(error.title, error.detail, _kill_step(holder, agents=agents)) from None
+    say(message)
     return 0
+
+
+def _kill_step(pid: int, *, agents: bool) -> str:
+    """Return the next step if a running supervisor does not answer: it may not handle SIGTERM."""
+    then = ", then: cockpit down --agents" if agents else ""
+    return f"Try again in a moment. If that fails: kill -9 {pid} (agents keep running){then}"
 
 
 def _end(places: Places, pid: int, *, agents: bool) -> str:
@@ -184,7 +196,7 @@ def running_supervisor(places: Places) -> dict[str, Any] | None:
     Raises `NoSupervisor`, such as `Unreachable`, if a running supervisor does not answer.
     """
     try:
-        status = json.loads(fetch(places.socket, "/v1/status"))
+        status = json.loads(fetch(places.socket, "/v1/status", patience=STATUS_SECONDS))
     except NoSupervisor as error:
         if error.title == not_running(places.socket).title:
             return None

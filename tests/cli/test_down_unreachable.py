@@ -1,8 +1,9 @@
-"""Commands where a supervisor holds the lock and nothing answers on its socket."""
+"""Commands where a supervisor holds the lock and does not answer on its socket."""
 
 from __future__ import annotations
 
 import os
+import socket
 
 import pytest
 
@@ -25,6 +26,23 @@ def test_a_supervisor_without_its_socket_is_not_called_gone() -> None:
         stop_supervisor(agents=False)
     assert f"kill {os.getpid()}" in caught.value.hint
     assert stop_supervisor(agents=False) == 0
+
+
+@pytest.mark.parametrize("agents", [False, True])
+def test_down_names_the_process_of_a_silent_supervisor(
+    agents: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody accepts here, as while a process is stopped; the kernel connects nevertheless."""
+    monkeypatch.setattr(supervisor_process, "STATUS_SECONDS", 0.1)
+    places = our_places()
+    places.make()
+    with socket.socket(socket.AF_UNIX) as listening, take_lock(places.lease):
+        listening.bind(str(places.socket))
+        listening.listen()
+        with pytest.raises(NotNow, match="The supervisor does not answer") as caught:
+            stop_supervisor(agents=agents)
+    assert f"kill -9 {os.getpid()} (agents keep running)" in caught.value.hint
+    assert ("cockpit down --agents" in caught.value.hint) == agents
 
 
 async def test_every_request_names_the_supervisor_that_cannot_be_reached() -> None:
