@@ -78,7 +78,8 @@ class Watch:
                 await self._attend(agent)
             if time.monotonic() > self._deadline:
                 states = ", ".join(map(described, status.agents))
-                raise Failed("Time limit reached before every agent was done", states, LOOK_CLOSER)
+                goal = "was done" if self._goal is is_done else "had reached its state"
+                raise Failed(f"Time limit reached before every agent {goal}", states, LOOK_CLOSER)
             self._tell_progress(status)
             await asyncio.sleep(LOOK_SECONDS)
 

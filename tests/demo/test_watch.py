@@ -59,7 +59,7 @@ async def test_answers_a_question_once_and_says_so(answering: Any) -> None:
         needs=Needs(kind="review", detail="the document waits"),
         handoff={"id": "h1", "reason": "threshold", "phase": "review", "since": "x"},
     )
-    with pytest.raises(Failed, match="Time limit reached"):
+    with pytest.raises(Failed, match="Time limit reached before every agent was done"):
         await flown(answering, row, cap=1.2)
     answers = [body for request, body in answering.asked if request == "POST /v1/approve"]
     assert answers == [{"name": "api", "straight": False, "handoff": "h1", "by": ""}]
@@ -110,7 +110,7 @@ async def test_leaves_alone_who_is_where_it_should_be(answering: Any) -> None:
     answering.say("GET /v1/status", Status(agents=[asks, works]).model_dump())
     answering.say("GET /v1/events?after=0&limit=200")
     watch = Watch(HttpClient(answering.path), lambda _: None, 0.0, lambda row: bool(row.needs))
-    with pytest.raises(Failed, match="Time limit reached before every agent was done"):
+    with pytest.raises(Failed, match="Time limit reached before every agent had reached its state"):
         await watch.until_reached()
 
 
