@@ -30,6 +30,8 @@ from cockpit.ports.runtimes import Program
 MODEL = "claude-sonnet-4-6"
 """A model that has a window of 200,000 tokens for every account."""
 WINDOW = 200_000
+SHORT_PARENT = "/tmp"
+"""Where the folder is created if TMPDIR is too long for sockets."""
 PASSED_ON = (
     "PATH", "LANG", "LC_ALL", "LC_CTYPE", "TERM", "COLORTERM", "TZ", "NO_COLOR", PORTABLE_VARIABLE,
 )  # fmt: skip
@@ -125,16 +127,25 @@ def make_scratch(
 
 
 def _temporary_folder() -> Path:
-    """Create a folder in TMPDIR, or in /tmp if socket paths below TMPDIR would be too long."""
-    for parent in (None, "/tmp"):
+    """Create a folder in TMPDIR, or in /tmp if socket paths below TMPDIR would be too long.
+
+    Raises `BadUsage` if they would be too long below /tmp too, which may be a link.
+    """
+    detail = ""
+    for parent in (None, SHORT_PARENT):
         folder = Path(tempfile.mkdtemp(prefix="ckdemo-", dir=parent)).resolve()
         try:
             _places(folder).check_sockets()
-        except BadUsage:
+        except BadUsage as error:
             folder.rmdir()
+            detail = error.detail
         else:
-            break
-    return folder
+            return folder
+    raise BadUsage(
+        "The demo's folder has too long a path",
+        detail,
+        "Set TMPDIR to an existing folder with a shorter path: TMPDIR=/FOLDER cockpit demo",
+    )
 
 
 def furnished(

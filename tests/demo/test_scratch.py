@@ -14,6 +14,8 @@ from pathlib import Path
 import pytest
 
 from cockpit.config.read import load
+from cockpit.core.errors import BadUsage
+from cockpit.demo import scratch
 from cockpit.demo.jobs import JOBS, jobs_for
 from cockpit.demo.leftovers import carriers, end_leftovers
 from cockpit.demo.more_jobs import EXPORT
@@ -103,9 +105,23 @@ def test_a_long_folder_for_temporary_files_is_left_for_one_that_sockets_fit_in(
     long.mkdir()
     monkeypatch.setenv("TMPDIR", str(long))
     monkeypatch.setattr(tempfile, "tempdir", None)
-    scratch = make_scratch(jobs_for(1), "http://127.0.0.1:1", standin=True)
+    made = make_scratch(jobs_for(1), "http://127.0.0.1:1", standin=True)
     try:
-        scratch.places.check_sockets()
+        made.places.check_sockets()
         assert list(long.iterdir()) == []
     finally:
-        scratch.remove()
+        made.remove()
+
+
+def test_no_folder_in_which_sockets_fit_is_refused_and_nothing_is_left(
+    own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    long = own_home / ("T" * 90)
+    long.mkdir()
+    monkeypatch.setenv("TMPDIR", str(long))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    monkeypatch.setattr(scratch, "SHORT_PARENT", str(long))
+    with pytest.raises(BadUsage, match="too long a path") as refused:
+        make_scratch(jobs_for(1), "http://127.0.0.1:1", standin=True)
+    assert "TMPDIR=/FOLDER cockpit demo" in refused.value.hint
+    assert list(long.iterdir()) == []
