@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 from collections import Counter
@@ -17,6 +18,12 @@ from cockpit.core.ids import AgentName
 
 REPORTER = Path(__file__).parents[1] / "cockpit" / "reporter.sh"
 STOP = b'{"session_id":"s","cwd":"/w","hook_event_name":"Stop","last_assistant_message":"done"}'
+
+SHELLS = [
+    shell
+    for shell in (("sh", "-eu"), ("dash", "-eu"), ("bash", "--posix", "-eu"))
+    if shutil.which(shell[0])
+]
 
 
 @pytest.fixture
@@ -48,10 +55,8 @@ def test_a_report_is_kept_byte_for_byte_and_nothing_is_said(state: Path) -> None
     assert report.stat().st_mode & 0o777 == 0o600
 
 
-@pytest.mark.parametrize("shell", [("sh", "-eu"), ("dash", "-eu"), ("bash", "--posix", "-eu")])
+@pytest.mark.parametrize("shell", SHELLS)
 def test_it_works_in_every_shell_that_is_strict(state: Path, shell: tuple[str, ...]) -> None:
-    if shutil.which(shell[0]) is None:
-        pytest.skip(f"no {shell[0]} here")
     (state / "verdicts" / "api" / "Stop").write_text('{"decision":"block"}\n')
     first = run(state, "Stop", STOP, shell=shell)
     second = run(state, "Stop", STOP, shell=shell)
@@ -211,8 +216,6 @@ def draft(state: Path, tmp_path: Path) -> Path:
 def test_the_one_file_that_was_asked_for_may_be_written(
     state: Path, draft: Path, event: str, shell: tuple[str, ...]
 ) -> None:
-    if shutil.which(shell[0]) is None:
-        pytest.skip(f"no {shell[0]} here")
     write = asks(event, "Write", file_path=str(draft), content="x" * 200_000)
     edit = asks(event, "Edit", file_path=str(draft), old_string="x", new_string="y")
     for given in (write, edit):
@@ -304,6 +307,47 @@ def test_a_compaction_does_not_wait_for_a_supervisor_that_is_gone(state: Path) -
     inside = COMPACTS.replace(b'"s",', b'"s","agent_id":"a",')
     HookResponses(state / "verdicts").hold_compaction(AgentName("api"), os.getpid())
     assert run(state, "PreCompact", inside).returncode == 0
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+@pytest.mark.parametrize("accepts", ["*", "[0-9]", "nothing"])
+def test_a_compaction_waits_for_at_most_eight_seconds(
+    state: Path,
+    tmp_path: Path,
+    accepts: str,
+    shell: tuple[str, ...],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With a `sleep` that takes fractions, one for whole seconds only, and one that fails."""
+    slept = put_sleep(tmp_path, f'case $1 in {accepts}) echo "$1" >>slept ;; *) exit 1 ;; esac')
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    HookResponses(state / "verdicts").hold_compaction(AgentName("api"), os.getpid())
+    done = run(state, "PreCompact", COMPACTS, shell=shell)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    seconds = sum(map(float, slept.read_text().split()))
+    assert seconds == 0 if accepts == "nothing" else 6.9 < seconds < 7.8
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_compaction_goes_on_when_it_is_released(
+    state: Path, tmp_path: Path, shell: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seal = state / "verdicts" / "api" / "seal"
+    slept = put_sleep(tmp_path, f'echo "$1" >>slept; rm {shlex.quote(str(seal))}')
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    HookResponses(state / "verdicts").hold_compaction(AgentName("api"), os.getpid())
+    done = run(state, "PreCompact", COMPACTS, shell=shell)
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert slept.read_text() == "0.1\n"
+
+
+def put_sleep(folder: Path, script: str) -> Path:
+    """Put a `sleep` into the folder that does not wait; return the file that it writes."""
+    program, slept = folder / "sleep", folder / "slept"
+    program.write_text(f"#!/bin/sh\n{script}\n".replace(">>slept", f">>'{slept}'"))
+    program.chmod(0o755)
+    slept.touch()
+    return slept
 
 
 def test_the_status_line_keeps_only_the_latest_report(state: Path) -> None:
