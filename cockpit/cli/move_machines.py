@@ -246,7 +246,7 @@ class Machine:
         if size > LARGEST_FILE:
             raise Failed(
                 f"The work on {self.shown} is too large to move",
-                f"{size // 1_000_000} MB.",
+                f"{size // 1_000_000} MB; the limit is {LARGEST_FILE // 1_000_000} MB.",
                 "Push the branch and fetch it on the other machine; only the rest is then sent.",
             )
         if problem := written(output, file, size, str(answer.get("sha256"))):

@@ -337,10 +337,17 @@ def _keep_documents(handoff: str, request: Request) -> Path:
 
 def _take(source: IO[bytes], bundle: Path, size: int, sha256: str) -> None:
     """Write the bundle, which follows the request, to the file, and check it. Raises `Failed`."""
-    if not 0 < size <= LARGEST_FILE:
+    if size <= 0:
         raise Failed(
-            "The work is too large to receive",
-            hint="Push the branch, and fetch it on the other machine.",
+            "The other machine sent an invalid size of its worktree's data",
+            f"Size: {size} bytes.",
+            "Use the same version of cockpit on both machines.",
+        )
+    if size > LARGEST_FILE:
+        raise Failed(
+            f"The worktree's data is too large to move (limit: {LARGEST_FILE // 10**9} GB)",
+            f"Size: {size // 10**6} MB.",
+            "Push the branch and fetch it on the other machine; only the rest is then sent.",
         )
     if problem := written(source, bundle, size, sha256):
         raise Failed("The work did not arrive whole", problem, "Try again.")

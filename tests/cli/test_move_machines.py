@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,9 +13,10 @@ import pytest
 from cockpit.adapters.remote_host import RemoteHost
 from cockpit.cli import move_machines
 from cockpit.cli.move_check import upgrade_step
-from cockpit.cli.move_machines import MARK, Machine
+from cockpit.cli.move_machines import LARGEST_FILE, MARK, Machine
 from cockpit.cli.move_steps import parcel_of
 from cockpit.core.errors import CockpitError, Failed, NoSupervisor
+from cockpit.core.moved_worktree import REFERENCES
 from cockpit.wire.moves import Inspection
 
 OLD = "#!/bin/sh\ncase $* in *--multiplex*) echo 'No option --multiplex' >&2; exit 2;; esac\n"
@@ -90,8 +93,42 @@ def test_a_file_after_the_answer_is_whole_or_refused(
         with pytest.raises(Failed, match="did not arrive whole"):
             answering(own_home, bad).step({"step": "x"}, receive=own_home / f"bad{number}")
     monkeypatch.setattr(move_machines, "LARGEST_FILE", 1000)
-    with pytest.raises(Failed, match="too large"):
+    with pytest.raises(Failed, match="too large") as caught:
         answering(own_home, whole).step({"step": "x"}, receive=own_home / "large")
+    assert "the limit is 0 MB" in caught.value.detail
+
+
+@pytest.mark.parametrize(
+    ("size", "why"),
+    [
+        (0, "an invalid size"),
+        (-1, "an invalid size"),
+        (LARGEST_FILE + 1, "The worktree's data is too large to move (limit: 2 GB)"),
+    ],
+)
+def test_a_size_that_cannot_be_received_is_named(size: int, why: str, own_home: Path) -> None:
+    state = {"head": "a" * 40, "staged": "b" * 40, "files": "c" * 40}
+    request = {
+        "step": "arrive",
+        "name": "api",
+        "handoff": "h1",
+        "parcel": {"reference": f"{REFERENCES}/api/h1", "commit": "d" * 40, "state": state},
+        "folder": str(own_home / "there"),
+        "repository": str(own_home),
+        "branch": "agent/api",
+        "size": size,
+        "sha256": "",
+    }
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "cockpit", "move-step"],
+        input=json.dumps(request).encode() + b"\n",
+        capture_output=True,
+        check=False,
+        timeout=60,
+    )
+    error = json.loads(done.stdout.removeprefix(MARK))["error"]
+    assert (done.returncode, why in error["title"]) == (1, True), error
+    assert error["hint"]
 
 
 @pytest.mark.parametrize(
