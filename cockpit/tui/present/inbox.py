@@ -191,6 +191,10 @@ def _step(agent: AgentStatus, needs: Needs, key_of: KeyOf) -> str:
     if needs.kind == "usage_limit" and needs.resets_at:
         at = _reset_time(needs.resets_at, needs.since)
         return f"The limit resets at {at}; then send the agent a prompt."
+    if needs.kind == "failed" and agent.pane is None and agent.pid is not None:
+        # The supervisor refuses to start an agent whose process is still running.
+        stop = press_key(key_of, "stop")
+        return f"{stop} in the list of agents to stop its process, then start the agent again."
     if needs.kind == "failed" and agent.pane is None:
         return f"{press_key(key_of, 'start')} in the list of agents to start it again."
     if needs.answerable is False:

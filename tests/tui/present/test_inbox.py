@@ -132,7 +132,9 @@ def test_counts_at_the_top_are_left_out_whole() -> None:
 
 def test_the_next_step_names_the_users_own_keys() -> None:
     """A key that was mapped away is never named; without one, the palette is."""
-    own = {"inbox.answer": "Alt-X", "inbox.open": "", "resume": "F9", "start": "v"}
+    own = {
+        "inbox.answer": "Alt-X", "inbox.open": "", "resume": "F9", "start": "v", "stop": "y",
+    }  # fmt: skip
 
     def step(kind: NeedKind) -> str:
         return items([needing("api", kind)], key_of=lambda action: own[action])[0].step
@@ -146,9 +148,13 @@ def test_the_next_step_names_the_users_own_keys() -> None:
     pane_only = needing("api", "question", answerable=False)
     (item,) = items([pane_only], key_of={**own, "inbox.open": "Enter"}.__getitem__)
     assert item.step == "Press Enter to answer in the agent's pane."
-    gone = needing("api", "failed").model_copy(update={"pane": None})
+    gone = needing("api", "failed").model_copy(update={"pane": None, "pid": None})
     assert items([gone], key_of=lambda action: own[action])[0].step.startswith(
         "Press v in the list"
+    )
+    runs = gone.model_copy(update={"pid": 7})
+    assert items([runs], key_of=lambda action: own[action])[0].step == (
+        "Press y in the list of agents to stop its process, then start the agent again."
     )
 
 
