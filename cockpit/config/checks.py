@@ -11,7 +11,13 @@ from functools import partial
 
 from cockpit.config.file import ConfigFile
 from cockpit.config.hooks import Hook
-from cockpit.config.key_names import DEFAULT_KEYS, by_action, clash, reserved_key
+from cockpit.config.key_names import (
+    DEFAULT_KEYS,
+    by_action,
+    clash,
+    reserved_key,
+    selected_by_digits,
+)
 from cockpit.config.lines import KeyPath
 from cockpit.config.own_runtimes import BUILT_IN, OwnRuntime, installed_runtimes
 from cockpit.config.problems import nearest
@@ -192,11 +198,14 @@ def check_keys(file: ConfigFile, own: Mapping[str, str]) -> None:
         raise file.refusal(place_of_key(file, action), why, "Choose another key.")
     if (conflict := clash(own)) is not None:
         key, action, other = conflict
-        taken = f'"{other}" uses it too' if other else "the digits select agents"
+        digits = f"the digits select {selected_by_digits(action)}"
+        taken = f'"{other}" uses it too' if other else digits
         raise file.refusal(
             place_of_key(file, action),
             f"{key} is already taken: {taken}",
-            f'Choose another key, or give "{other}" another one.' if other else "",
+            f'Choose another key, or give "{other}" another one.'
+            if other
+            else "Choose another key.",
         )
 
 

@@ -233,8 +233,9 @@ _CONFIRMED = frozenset(
     }
 )
 """Actions that ask to confirm with `y`."""
-_JUMPS = "123456789"
-"""Keys that select the agent with that number, on the screen with all agents."""
+_DIGITS = "123456789"
+_DIGITS_SELECT = {"": "agents", "permission": "choices"}
+"""What the digit keys select, by screen."""
 
 
 def key_name(written: str) -> str:
@@ -302,11 +303,11 @@ _PUNCTUATION_NAMES = frozenset(map(_punctuation, _PUNCTUATION))
 def clash(own: Mapping[str, str]) -> tuple[str, str, str] | None:
     """Return a key that two actions on one screen share, the user's action, and the other action.
 
-    None if no key is shared. `own` has canonical names. The other action is empty for a digit key,
-    which selects an agent.
+    None if no key is shared. `own` has canonical names. The other action is empty for a key that
+    `selected_by_digits` explains.
     """
     for action, key in _pairs(own):
-        if key in _JUMPS and "." not in action:
+        if key in _DIGITS and selected_by_digits(action):
             return key, action, ""
         for other, keys in DEFAULT_KEYS.items():
             if other != action and _place(other) == _place(action):
@@ -314,6 +315,11 @@ def clash(own: Mapping[str, str]) -> tuple[str, str, str] | None:
                 if key in theirs:
                     return key, action, other
     return None
+
+
+def selected_by_digits(action: str) -> str:
+    """Return what the keys 1 to 9 select on the action's screen; empty if they select nothing."""
+    return _DIGITS_SELECT.get(_place(action), "")
 
 
 def reserved_key(own: Mapping[str, str]) -> tuple[str, str] | None:

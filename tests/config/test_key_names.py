@@ -117,6 +117,25 @@ def test_two_actions_may_change_places_and_one_key_may_work_in_two_places() -> N
     assert clash({"handoff": "s"}) == ("s", "handoff", "send")
 
 
+@pytest.mark.parametrize("digit", ["1", "9"])
+@pytest.mark.parametrize(
+    ("action", "selected"), [("stop", "agents"), ("permission.answer", "choices")]
+)
+def test_digits_are_taken_where_they_select_something(
+    action: str, selected: str, digit: str, project: Any
+) -> None:
+    assert clash({action: digit}) == (digit, action, "")
+    with pytest.raises(BadConfig, match=f"{digit} is already taken: the digits select") as refused:
+        project.load_named(f'[keys]\n{action} = "{digit}"\n')
+    assert refused.value.title.endswith(f"select {selected}")
+    assert refused.value.hint == "Choose another key."
+
+
+def test_digits_are_free_where_they_select_nothing() -> None:
+    assert clash({"review.approve": "1", "permission.answer": "0", "stop": "0"}) is None
+    assert clash({"agent.pane": "2"}) == ("2", "agent.pane", "agent.course")
+
+
 def test_ids_with_a_dot_need_no_quotes(project: Any) -> None:
     text = (
         '[keys]\nstop = "X, Ctrl-K"\nreview.edit = ["v", "?"]\nreview.help = "F1"\n'
