@@ -112,6 +112,7 @@ def _check_runtimes(file: ConfigFile, runtimes: Runtimes) -> None:
     """Check the rules between the fields of each `[runtimes.NAME]`. Raises `BadConfig`."""
     for name, runtime in runtimes.items():
         arguments = (*runtime.arguments, *runtime.session)
+        in_arguments = any("{record}" in word for word in runtime.arguments)
         names_record = any("{record}" in word for word in arguments)
         names_session = any("{session}" in word for word in arguments)
         if runtime.reader and not runtime.record:
@@ -134,7 +135,7 @@ def _check_runtimes(file: ConfigFile, runtimes: Runtimes) -> None:
             )
         if names_record and not runtime.record:
             raise file.refusal(
-                ("runtimes", name, "arguments" if runtime.arguments else "session"),
+                ("runtimes", name, "arguments" if in_arguments else "session"),
                 "{record} needs a record",
                 'Add one: record = "{state}/{session}.jsonl"',
             )

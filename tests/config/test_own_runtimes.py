@@ -81,6 +81,10 @@ WRONG = {
         '[runtimes.x]\nprogram = ["x"]\narguments = ["{record}"]\n',
         "3: runtimes.x.arguments: {record} needs a record",
     ),
+    "a session's record's place of nothing": (
+        '[runtimes.x]\nprogram = ["x"]\narguments = ["-v"]\nsession = ["{session}", "{record}"]\n',
+        "4: runtimes.x.session: {record} needs a record",
+    ),
     "an unknown runtime": (
         MINE + AGENT + 'runtime = "mien"\n',
         "9: agents.api.runtime: there is no runtime 'mien'|Did you mean \"mine\"?",
