@@ -171,10 +171,11 @@ def session_words(chain: str) -> str:
 def _chain(agent: AgentStatus) -> str:
     """Return `2/4` for the second of at most four sessions.
 
-    Returns `2/…` if the limit is 0 or is exceeded; empty without a session.
+    Returns `5/…` for a session beyond the maximum: cockpit asks before each further handoff. With
+    `max_per_job = 0` it asks before every handoff, so the first session is `1/1`. Empty without a
+    session.
     """
     if agent.session_number is None:
         return ""
     most = agent.max_handoffs + 1
-    limited = agent.max_handoffs and agent.session_number <= most
-    return f"{agent.session_number}/{most if limited else '…'}"
+    return f"{agent.session_number}/{most if agent.session_number <= most else '…'}"

@@ -152,6 +152,7 @@ def test_tool_calls_stand_in_for_a_reading_that_cannot_be_had() -> None:
 def test_the_chain_has_a_limit_only_while_it_holds() -> None:
     assert row(agent("x", session_number=2)).chain == "2/4"
     assert row(agent("x", session_number=5)).chain == "5/…"
+    assert row(agent("x", session_number=1, max_handoffs=0)).chain == "1/1"
     assert row(agent("x", session_number=2, max_handoffs=0)).chain == "2/…"
 
 
