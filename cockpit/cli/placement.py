@@ -195,11 +195,13 @@ def _ask_again(
 def read_answer(name: str, answer: Mapping[str, Any], *, note: str = "") -> Asked:
     """Convert a machine's answer, which may be malformed or malicious."""
     if answer.get("version") != __version__:
-        there = _line(answer.get("version")) or "an older version"
+        from cockpit.cli.move_check import upgrade_step
+
+        version = _line(answer.get("version"))[:40]
         return _refused(
             name,
-            f"its cockpit is {there[:40]}; this machine has {__version__}",
-            f"Install the same version on both: cockpit hosts install {name}",
+            f"its cockpit is {version or 'an older version'}; this machine has {__version__}",
+            upgrade_step(None if name == LOCAL else name, version),
         )
     state = _line(answer.get("agent"))[:40]
     candidate = Candidate(

@@ -63,6 +63,19 @@ def test_a_machine_that_does_not_fit_says_why(more: dict[str, object], why: str)
 
 
 @pytest.mark.parametrize(
+    ("version", "step"),
+    [
+        ("9.9.9", "Upgrade cockpit on this machine; agents keep running."),
+        ("0.0.9", "Upgrade gpu1; agents keep running: cockpit hosts install gpu1"),
+        (None, "Upgrade gpu1; agents keep running: cockpit hosts install gpu1"),
+    ],
+)
+def test_another_version_has_a_step_that_works(version: str | None, step: str) -> None:
+    """`hosts install` replaces no newer cockpit."""
+    assert read_answer("gpu1", {**GOOD, "version": version}).candidate.remedy == step
+
+
+@pytest.mark.parametrize(
     ("connect", "why"),
     [
         (["sh", "-c", "exec sleep 1000"], "no answer within 1 s"),
