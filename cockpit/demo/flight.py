@@ -8,6 +8,7 @@ unless the user keeps it.
 from __future__ import annotations
 
 import asyncio
+import json
 import subprocess
 import sys
 import threading
@@ -163,8 +164,9 @@ def flight(
     load the configuration of the agents. With `keep`, the folder is kept, and its path is printed.
     """
     began = time.monotonic()
-    with simulated_model() as url:
-        scratch = make_scratch(jobs, url, standin=standin, clis=clis)
+    with simulated_model() as model:
+        scratch = make_scratch(jobs, model.url, standin=standin, clis=clis)
+        model.clean_up_after(scratch.folder, keep=keep)
         running = Flight(scratch, jobs, say, began, keep)
         introduce(running)
         try:
@@ -237,9 +239,24 @@ def land(running: Flight, *, keep: bool) -> None:
         running.say(f"Kept: {running.scratch.folder}")
 
 
+@dataclass(frozen=True, slots=True)
+class SimulatedModel:
+    """The process of the simulated model, which outlives this process if this one is killed."""
+
+    url: str
+    stdin: IO[str]
+
+    def clean_up_after(self, folder: Path, *, keep: bool) -> None:
+        """Let the process end the demo's processes and, unless `keep`, remove the demo's folder.
+
+        It does so when this process has ended, for whatever reason. Call once.
+        """
+        print(json.dumps({"folder": str(folder), "keep": keep}), file=self.stdin, flush=True)
+
+
 @contextmanager
-def simulated_model() -> Iterator[str]:
-    """Run the simulated model as a process that ends with this process; yield its URL.
+def simulated_model() -> Iterator[SimulatedModel]:
+    """Run the simulated model as a process that ends with this process.
 
     Raises `Failed` if the model does not start.
     """
@@ -253,6 +270,7 @@ def simulated_model() -> Iterator[str]:
     )
     # Leaving the block closes the pipes, which ends the process, and waits for it.
     with process:
+        assert process.stdin is not None
         assert process.stdout is not None
         url = process.stdout.readline().strip()
         if not url:
@@ -261,4 +279,4 @@ def simulated_model() -> Iterator[str]:
                 "Its output is above.",
                 hint="Please report this error with that output.",
             )
-        yield url
+        yield SimulatedModel(url, process.stdin)

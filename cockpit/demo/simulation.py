@@ -1,14 +1,18 @@
 """The simulated model as a process: `python -m cockpit.demo.simulation`.
 
-Prints its URL on one line and serves until stdin is closed, so that the process ends even if the
-demo is killed.
+Prints its URL on one line and serves until stdin is closed, which also happens if the demo is
+killed. Then it ends what the demo has left, if a line of stdin has named the demo's folder.
 """
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import sys
+from pathlib import Path
 
+from cockpit.demo.leftovers import end_leftovers
 from cockpit.demo.model import ModelServer
 from cockpit.demo.script import Script
 
@@ -21,7 +25,20 @@ def main() -> None:
     pace = float(os.environ.get(PACE_VARIABLE, "0.8"))
     with ModelServer(Script(pace=pace)) as server:
         print(server.url, flush=True)
+        told = sys.stdin.readline()
         sys.stdin.read()
+        if told:
+            _clean_up(**json.loads(told))
+
+
+def _clean_up(folder: str, keep: bool) -> None:
+    """End the demo's processes, and remove its folder unless it is kept. Idempotent.
+
+    After a demo that was not killed, nothing is left to do.
+    """
+    end_leftovers(Path(folder))
+    if not keep:
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 import signal
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,7 +16,7 @@ from cockpit.cli.tui import ends_on_leaving
 from cockpit.core.errors import Failed
 from cockpit.demo.flight import Flight, fly_headless, take_off
 from cockpit.demo.jobs import jobs_for
-from cockpit.demo.leftovers import carriers
+from cockpit.demo.leftovers import carriers, end_leftovers
 from cockpit.demo.scratch import make_scratch
 from tests.long_cases import cases
 
@@ -40,6 +43,38 @@ def test_a_flight_that_fails_leaves_nothing_either() -> None:
         fly_headless(1, keep=False, say=told.append, standin=True, cap=1.0)
     assert not folder_of(told).exists()
     assert carriers(folder_of(told)) == []
+
+
+KILLED = """
+from cockpit.demo.flight import fly_headless
+fly_headless(1, keep={keep}, say=lambda line: print(line, flush=True), standin=True)
+"""
+
+
+@pytest.mark.parametrize("keep", cases(False, long=[True]))
+def test_a_demo_that_is_killed_leaves_nothing_running(keep: bool) -> None:
+    command = [sys.executable, "-P", "-c", KILLED.format(keep=keep)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as demo:
+        assert demo.stdout is not None
+        folder = folder_of([demo.stdout.readline()])
+        try:
+            # The first event is printed when the agent is running.
+            assert any("rounding" in line for line in demo.stdout)
+            assert carriers(folder)
+            demo.kill()
+            demo.wait()
+            until(lambda: not carriers(folder) and folder.exists() == keep)
+        finally:
+            demo.kill()
+            end_leftovers(folder)
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def until(true: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 60
+    while not true():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 @pytest.mark.parametrize(("keep", "folder"), [(True, "is kept"), (False, "removes its folder")])
@@ -83,7 +118,7 @@ def test_the_command_flies_the_real_cli(agents: int, told: str) -> None:
         try:
             said, _ = demo.communicate(timeout=800)
         except subprocess.TimeoutExpired:
-            # A kill would leave its agents running.
+            # So that it says what it was doing; after a kill only its model would end the agents.
             demo.send_signal(signal.SIGINT)
             raise
     assert demo.returncode == 0, said
