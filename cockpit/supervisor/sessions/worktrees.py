@@ -26,6 +26,7 @@ from cockpit.supervisor.agents.locks import AgentLocks
 from cockpit.supervisor.agents.predicates import is_job_done
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.location import same_place
+from cockpit.supervisor.sessions.worktree_obstacles import of_content, of_origin, of_process
 from cockpit.wire.status import State
 from cockpit.wire.verbs import Done, RemoveWorktree
 from cockpit.wire.worktrees import Obstacle, WorktreeStatus
@@ -148,17 +149,9 @@ class AgentWorktrees:
         `inside`: processes in the worktree. `client`: pid of the process that asks, which is no
         obstacle itself. `left_out`: ignored files that may be lost.
         """
-        yield from _foreign_obstacles(tree)
+        yield from of_origin(tree)
         yield from self._occupant_obstacles(tree, inside, client)
-        for module in tree.modules:
-            yield Obstacle(
-                why="a submodule has commits that are not pushed and would be lost: "
-                + safe_line(module),
-                next=f"Push them: git --git-dir={module} push REMOTE COMMIT:refs/heads/BRANCH",
-            )
-        yield from _git_obstacles(tree)
-        if not tree.missing:
-            yield from _content_obstacles(tree, left_out)
+        yield from of_content(tree, left_out)
 
     def _occupant_obstacles(
         self, tree: Tree, occupants: list[Occupant], client: int | None
@@ -192,7 +185,7 @@ class AgentWorktrees:
         ]
         callers = lineage(client) if client is not None else []
         yield from (
-            _occupant_obstacle(occupant, occupant.pid in callers) for occupant in foreign[:5]
+            of_process(occupant, is_callers=occupant.pid in callers) for occupant in foreign[:5]
         )
 
     async def remove(self, asked: RemoveWorktree) -> Done:
@@ -309,97 +302,10 @@ def _unlisted(root: Path, error: CockpitError) -> WorktreeStatus:
     )
 
 
-def _foreign_obstacles(tree: Tree) -> Iterator[Obstacle]:
-    if tree.made is None:
-        yield Obstacle(
-            why="cockpit did not create it",
-            next="If the worktree is yours, remove it: "
-            f"git -C {tree.repository} worktree remove {tree.directory}",
-        )
-    if tree.lock is not None:
-        yield Obstacle(
-            why=f"it is locked: {safe_line(tree.lock, 200) or 'no reason given'}",
-            next=f"Unlock it: git -C {tree.repository} worktree unlock {tree.directory}",
-        )
-
-
-def _occupant_obstacle(occupant: Occupant, called_us: bool) -> Obstacle:
-    who = f"process {occupant.pid}"
-    name = safe_line(occupant.name, 40)
-    if occupant.file is not None:
-        written = f"{who} has {safe_line(str(occupant.file), 200)} open for writing ({name})"
-        return Obstacle(why=written, next="Wait until it ends, or end it.")
-    if called_us:
-        return Obstacle(why=f"your shell is in it ({name}, {who})", next="cd elsewhere first.")
-    return Obstacle(why=f"{who} is running in it ({name})", next="End it, or run it elsewhere.")
-
-
 def _is_job_over(agent: Agent) -> bool:
     """Return whether the job is over: marked as done, or its command ended without an error."""
     ended = agent.exit is not None and not (agent.exit.abnormal or agent.exit.pending)
     return is_job_done(agent) or (ended and not agent.has_readings)
-
-
-def _git_obstacles(tree: Tree) -> Iterator[Obstacle]:
-    """Yield obstacles in git's files for the worktree (`.git/worktrees/NAME`).
-
-    A removal would delete these files. Also applies to a worktree whose folder is missing.
-    """
-    remove = f"cockpit worktrees remove {tree.directory} {_salvage_flag(tree)}"
-    if tree.missing and (tree.changed is None or tree.changed):
-        many = "files" if tree.changed is None else counted(tree.changed, "file")
-        yield Obstacle(
-            why=f"{many} staged in it, with content that is only in git's index",
-            next=f"Save them: {remove}",
-            salvageable=True,
-        )
-    if tree.only_here is None:
-        why = "git cannot list the commits that are only in the worktree's reflog or refs"
-        yield Obstacle(why=why, next=f"Check the repository: git -C {tree.repository} fsck")
-
-
-def _salvage_flag(tree: Tree) -> str:
-    """Return the option that saves the content; cockpit removes only worktrees that it created."""
-    return "--salvage" if tree.made is not None else "--salvage-only"
-
-
-def _content_obstacles(tree: Tree, left_out: Collection[str]) -> Iterator[Obstacle]:
-    where, flag = tree.directory, _salvage_flag(tree)
-    if tree.busy:
-        yield Obstacle(
-            why=f"a git operation is in progress: {tree.busy}",
-            next=f"Finish or abort it; see: git -C {where} status",
-        )
-    if tree.inner:
-        names = ", ".join(safe_line(name, 80) for name in tree.inner[:5])
-        yield Obstacle(
-            why=f"there are other repositories inside it: {names}",
-            next="Push their commits; move them elsewhere. For a submodule: git submodule deinit",
-        )
-    salvage = f"Commit the changes, or save everything: cockpit worktrees remove {where} {flag}"
-    if tree.changed is None or tree.untracked is None:
-        why = "its changes cannot be listed without running programs that the repository configures"
-        yield Obstacle(why=why, next=salvage, salvageable=True)
-    elif tree.changed or tree.untracked:
-        hidden = f" ({tree.overlooked} hidden from git status)" if tree.overlooked else ""
-        changed = (
-            f"{counted(tree.changed, 'changed file')}{hidden}" if tree.changed or hidden else ""
-        )
-        untracked = counted(tree.untracked, "untracked file") if tree.untracked else ""
-        files = " and ".join(filter(None, (changed, untracked)))
-        yield Obstacle(why=f"it has {files}", next=salvage, salvageable=True)
-    if tree.alone is None or tree.alone:
-        many = "commits" if tree.alone is None else counted(tree.alone, "commit")
-        push = f"Push them: git -C {where} push, or merge them, or save them with {flag}"
-        yield Obstacle(why=f"{many} not pushed or merged", next=push, salvageable=True)
-    if ignored := [name for name in tree.ignored if name not in left_out]:
-        names = ", ".join(safe_line(name, 80) for name in ignored[:6])
-        more = f" and {len(ignored) - 6} more" if len(ignored) > 6 else ""
-        yield Obstacle(
-            why=f"files that git ignores would be lost: {names}{more}",
-            next=f"Save them with {flag}, or leave some out: --leave-out NAME",
-            salvageable=True,
-        )
 
 
 def _refuse(tree: Tree, obstacles: list[Obstacle]) -> None:

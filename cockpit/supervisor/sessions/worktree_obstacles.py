@@ -1,0 +1,119 @@
+"""Name what blocks removing a worktree, and the next step for each."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+
+from cockpit.core.plurals import counted
+from cockpit.core.safetext import safe_line
+from cockpit.ports.processes import Occupant
+from cockpit.ports.worktrees import Tree
+from cockpit.wire.worktrees import Obstacle
+
+
+def of_origin(tree: Tree) -> Iterator[Obstacle]:
+    """Yield obstacles to a worktree that cockpit did not create, or that another program locked."""
+    if tree.made is None:
+        yield Obstacle(
+            why="cockpit did not create it",
+            next="If the worktree is yours, remove it: "
+            f"git -C {tree.repository} worktree remove {tree.directory}",
+        )
+    if tree.lock is not None:
+        yield Obstacle(
+            why=f"it is locked: {safe_line(tree.lock, 200) or 'no reason given'}",
+            next=f"Unlock it: git -C {tree.repository} worktree unlock {tree.directory}",
+        )
+
+
+def of_process(occupant: Occupant, *, is_callers: bool) -> Obstacle:
+    """Return the obstacle of a process in the worktree.
+
+    `is_callers`: whether the process is the shell that asks for the removal, or contains it.
+    """
+    who = f"process {occupant.pid}"
+    name = safe_line(occupant.name, 40)
+    if occupant.file is not None:
+        written = f"{who} has {safe_line(str(occupant.file), 200)} open for writing ({name})"
+        return Obstacle(why=written, next="Wait until it ends, or end it.")
+    if is_callers:
+        return Obstacle(why=f"your shell is in it ({name}, {who})", next="cd elsewhere first.")
+    return Obstacle(why=f"{who} is running in it ({name})", next="End it, or run it elsewhere.")
+
+
+def of_content(tree: Tree, left_out: Collection[str]) -> Iterator[Obstacle]:
+    """Yield obstacles in the worktree's files, commits and submodules.
+
+    `left_out`: ignored files that may be lost.
+    """
+    for module in tree.modules:
+        yield Obstacle(
+            why="a submodule has commits that are not pushed and would be lost: "
+            + safe_line(module),
+            next=f"Push them: git --git-dir={module} push REMOTE COMMIT:refs/heads/BRANCH",
+        )
+    yield from _in_git_files(tree)
+    if not tree.missing:
+        yield from _in_folder(tree, left_out)
+
+
+def _in_git_files(tree: Tree) -> Iterator[Obstacle]:
+    """Yield obstacles in git's files for the worktree (`.git/worktrees/NAME`).
+
+    A removal would delete these files. Also applies to a worktree whose folder is missing.
+    """
+    remove = f"cockpit worktrees remove {tree.directory} {_salvage_flag(tree)}"
+    if tree.missing and (tree.changed is None or tree.changed):
+        many = "files" if tree.changed is None else counted(tree.changed, "file")
+        yield Obstacle(
+            why=f"{many} staged in it, with content that is only in git's index",
+            next=f"Save them: {remove}",
+            salvageable=True,
+        )
+    if tree.only_here is None:
+        why = "git cannot list the commits that are only in the worktree's reflog or refs"
+        yield Obstacle(why=why, next=f"Check the repository: git -C {tree.repository} fsck")
+
+
+def _in_folder(tree: Tree, left_out: Collection[str]) -> Iterator[Obstacle]:
+    where, flag = tree.directory, _salvage_flag(tree)
+    if tree.busy:
+        yield Obstacle(
+            why=f"a git operation is in progress: {tree.busy}",
+            next=f"Finish or abort it; see: git -C {where} status",
+        )
+    if tree.inner:
+        names = ", ".join(safe_line(name, 80) for name in tree.inner[:5])
+        yield Obstacle(
+            why=f"there are other repositories inside it: {names}",
+            next="Push their commits; move them elsewhere. For a submodule: git submodule deinit",
+        )
+    salvage = f"Commit the changes, or save everything: cockpit worktrees remove {where} {flag}"
+    if tree.changed is None or tree.untracked is None:
+        why = "its changes cannot be listed without running programs that the repository configures"
+        yield Obstacle(why=why, next=salvage, salvageable=True)
+    elif tree.changed or tree.untracked:
+        hidden = f" ({tree.overlooked} hidden from git status)" if tree.overlooked else ""
+        changed = (
+            f"{counted(tree.changed, 'changed file')}{hidden}" if tree.changed or hidden else ""
+        )
+        untracked = counted(tree.untracked, "untracked file") if tree.untracked else ""
+        files = " and ".join(filter(None, (changed, untracked)))
+        yield Obstacle(why=f"it has {files}", next=salvage, salvageable=True)
+    if tree.alone is None or tree.alone:
+        many = "commits" if tree.alone is None else counted(tree.alone, "commit")
+        push = f"Push them: git -C {where} push, or merge them, or save them with {flag}"
+        yield Obstacle(why=f"{many} not pushed or merged", next=push, salvageable=True)
+    if ignored := [name for name in tree.ignored if name not in left_out]:
+        names = ", ".join(safe_line(name, 80) for name in ignored[:6])
+        more = f" and {len(ignored) - 6} more" if len(ignored) > 6 else ""
+        yield Obstacle(
+            why=f"files that git ignores would be lost: {names}{more}",
+            next=f"Save them with {flag}, or leave some out: --leave-out NAME",
+            salvageable=True,
+        )
+
+
+def _salvage_flag(tree: Tree) -> str:
+    """Return the option that saves the content; cockpit removes only worktrees that it created."""
+    return "--salvage" if tree.made is not None else "--salvage-only"
