@@ -115,7 +115,8 @@ def restart_supervisor(config: Path | None) -> Restarted:
     from cockpit.config.read import load
 
     places = our_places()
-    reported = running_supervisor(places)
+    with _naming_the_process(places, ", then: cockpit up"):
+        reported = running_supervisor(places)
     if reported is None:
         return Restarted(None, None, start_supervisor(config))
     file, named = file_to_read(config)
@@ -140,27 +141,32 @@ def stop_supervisor(*, agents: bool) -> int:
     """
     refuse_inside_agent("end the supervisor")
     places = our_places()
-    try:
+    with _naming_the_process(places, ", then: cockpit down --agents" if agents else ""):
         pid = supervisor_pid(places)
         if pid is None:
             _refuse_unreachable(places)
             return _nothing_to_stop(places, agents=agents)
         message = _end(places, pid, agents=agents)
-    except Unreachable as error:
-        # Not exit code 4: after `down`, "no supervisor" would read as success.
-        raise NotNow(error.title, error.detail, error.hint) from None
-    except NoSupervisor as error:
-        if (holder := lock_holder(places.lease)) is None:
-            raise
-        raise NotNow(error.title, error.detail, _kill_step(holder, agents=agents)) from None
     say(message)
     return 0
 
 
-def _kill_step(pid: int, *, agents: bool) -> str:
-    """Return the next step if a running supervisor does not answer: it may not handle SIGTERM."""
-    then = ", then: cockpit down --agents" if agents else ""
-    return f"Try again in a moment. If that fails: kill -9 {pid} (agents keep running){then}"
+@contextmanager
+def _naming_the_process(places: Places, then: str) -> Iterator[None]:
+    """Turn the error of a running supervisor that does not answer into `NotNow` with its pid.
+
+    `then` continues the next step. The step is SIGKILL, because such a supervisor may not handle
+    SIGTERM. The exit code is not 4: "no supervisor" would read as success after `down`.
+    """
+    try:
+        yield
+    except Unreachable as error:
+        raise NotNow(error.title, error.detail, error.hint) from None
+    except NoSupervisor as error:
+        if (holder := lock_holder(places.lease)) is None:
+            raise
+        step = f"Try again in a moment. If that fails: kill -9 {holder} (agents keep running){then}"
+        raise NotNow(error.title, error.detail, step) from None
 
 
 def _end(places: Places, pid: int, *, agents: bool) -> str:

@@ -10,7 +10,7 @@ import pytest
 from cockpit.cli import supervisor_process
 from cockpit.cli.doctor_setup import supervisor
 from cockpit.cli.places import our_places
-from cockpit.cli.supervisor_process import start_supervisor, stop_supervisor
+from cockpit.cli.supervisor_process import restart_supervisor, start_supervisor, stop_supervisor
 from cockpit.client.http import HttpClient
 from cockpit.client.raw_request import fetch
 from cockpit.core.errors import NoSupervisor, NotNow, Unreachable
@@ -43,6 +43,21 @@ def test_down_names_the_process_of_a_silent_supervisor(
             stop_supervisor(agents=agents)
     assert f"kill -9 {os.getpid()} (agents keep running)" in caught.value.hint
     assert ("cockpit down --agents" in caught.value.hint) == agents
+
+
+def test_a_restart_names_the_process_of_a_silent_supervisor(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(supervisor_process, "STATUS_SECONDS", 0.1)
+    places = our_places()
+    places.make()
+    with socket.socket(socket.AF_UNIX) as listening, take_lock(places.lease):
+        listening.bind(str(places.socket))
+        listening.listen()
+        with pytest.raises(NotNow, match="The supervisor does not answer") as caught:
+            restart_supervisor(None)
+    step = f"kill -9 {os.getpid()} (agents keep running), then: cockpit up"
+    assert caught.value.hint.endswith(step)
 
 
 async def test_every_request_names_the_supervisor_that_cannot_be_reached() -> None:
