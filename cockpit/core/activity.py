@@ -10,7 +10,7 @@ from cockpit.core.safetext import cut_at_word, safe_line
 from cockpit.core.session import ToolUse
 
 MOST_KEPT = 4
-"""Maximum arguments of a tool call that `CallLine` keeps unchanged, to describe the call later."""
+"""Maximum arguments of a tool call that `CallLine` describes on first use instead of at once."""
 LENGTH = 100
 """Maximum characters of a text from `one_line`; a cut text ends in an ellipsis."""
 

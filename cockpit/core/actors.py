@@ -26,7 +26,7 @@ _DONE = {
 REMEMBERED = frozenset(_DONE)
 """The verbs that cockpit records as an agent's last request."""
 ANSWERS = frozenset({"approve", "refuse", "snooze", "answer"})
-"""The verbs that answer a question: whether to hand off an agent, or the question in its dialog."""
+"""The verbs that answer whether to hand off an agent, or the question in an agent's dialog."""
 
 
 def actor_name(login: str, machine: str) -> str:
@@ -43,7 +43,7 @@ def _plain(word: str) -> str:
 
 
 def actor_of(header: str) -> str:
-    """Return the user's name from the header; empty if the header has no valid name."""
+    """Return the user's name from a `From` header; empty if the header has no valid name."""
     return header if _ACTOR.fullmatch(header) else ""
 
 

@@ -19,8 +19,8 @@ from cockpit.core.reading import DEFAULT_WINDOW
 LARGE_FROM = 500_000
 """Minimum window size, in tokens, for the absolute caps of thresholds to apply."""
 RESERVE = 20_000
-"""Minimum tokens between each threshold but force and the CLI's compaction point, so that a handoff
-ends before the compaction."""
+"""Minimum tokens between the notice, warn and act thresholds and the CLI's compaction point, so
+that a handoff ends before the compaction."""
 FORCE_RESERVE = 5_000
 """Minimum tokens between the force threshold and the CLI's compaction point."""
 
@@ -37,7 +37,7 @@ class Band(StrEnum):
 
     @property
     def severity(self) -> int:
-        """The order of the bands: 0 for calm to 4 for force, -1 for unknown.
+        """The rank of the band: 0 for calm to 4 for force, -1 for unknown.
 
         For comparisons only.
         """
@@ -157,7 +157,8 @@ class Marks:
 def check_order(thresholds: Thresholds, window_tokens: int = DEFAULT_WINDOW) -> None:
     """Raise `BadUsage` if thresholds that the user wrote are out of order in a window of this size.
 
-    Compares caps only with caps, and no defaults: `marks` lowers a mark that is above the next one.
+    Compares caps only with caps. Ignores defaults, because `marks` lowers a mark that is above the
+    next one.
     """
     for prefix in ("", "cap_"):
         written = [

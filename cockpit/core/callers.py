@@ -113,7 +113,7 @@ def named(caller: Caller, header: str, own: str) -> Caller:
 
 
 def ssh_address(connection: str) -> str:
-    """Return the client's IP address from a value of `SSH_CONNECTION`; empty without one."""
+    """Return the client's IP address from a value of `SSH_CONNECTION`; empty if invalid."""
     first = connection.split(" ", 1)[0]
     return first if _ADDRESS.fullmatch(first) else ""
 

@@ -197,7 +197,7 @@ def dropped_in(text: str) -> list[tuple[str, str]]:
 
 
 def marked(line: str, mark: str) -> str:
-    """Return a line with `mark` and the session in place of cockpit's label; others unchanged."""
+    """Replace cockpit's label in a line with `mark` and the session of the label."""
     return _LABEL.sub(lambda match: f" {mark} dropped since {_place(match)}, added back", line)
 
 

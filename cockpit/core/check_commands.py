@@ -73,10 +73,10 @@ _WORDS_OF_CHECKS = (
     "ruff e2e busted pest"
 )
 _SHORT_TESTS = ("npm t", "yarn t", "bun t", "run t", "run-script t", "-s t", "-silent t", "-r t")
-"""The script `t` after each text that `_SCRIPT` allows before it."""
+"""Ends of commands that run the script `t`: one for each text that `_SCRIPT` allows before `t`."""
 _MAY_BE = (*_WORDS_OF_CHECKS.split(), *_SHORT_TESTS, " all", " dist")
-"""Only command lines with one of these texts are searched for checks, because searching for the
-texts is faster than matching patterns with as many branches."""
+"""Only command lines with one of these texts are matched against the patterns of checks, because
+searching for the texts is faster."""
 _BY_NAME: dict[str, CheckKind] = {"test": "test", "lint": "lint", "build": "build"}
 _HELP = deferred_pattern(r"\s--?(?:version|help|collect-only|co|list-tests)\b|\s-[hV]\b")
 
@@ -176,9 +176,9 @@ def _kinds_of(part: Part) -> Iterator[CheckKind]:
 
 
 def _exactness(commands: list[Part], places: list[int]) -> tuple[bool, bool]:
-    """Return `Found.exact_success` and `Found.exact_failure` of the check at these places.
+    """Return `Found.exact_success` and `Found.exact_failure` of the check at these indexes.
 
-    With any operator except `&&` after a part, the part's own status is lost.
+    Any operator except `&&` after a command hides the command's own status.
     """
     after = [part.joined for part in commands[places[0] :]]
     kept = all(operator in ("&&", "") for operator in after)

@@ -86,7 +86,7 @@ _HARMLESS = {"commit": {"--dry-run", "-h", "--help"}, "push": {"-n", "--dry-run"
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """One order that can be checked."""
+    """A standing order of the user that cockpit can check."""
 
     text: str
     kind: Kind

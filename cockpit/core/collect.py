@@ -304,9 +304,10 @@ class Collector:
             self._links.called(tool)
 
     def _file_called(self, tool: ToolUse) -> bool:
-        """Pass a file call to the collectors; return whether it changes a draft or a scratch file.
+        """Pass a file call to the collectors.
 
-        Such a file is not part of the job's work.
+        Returns whether the call changes a draft or scratch file, which is not part of the job's
+        work.
         """
         path = changed_path(tool)
         if not path:

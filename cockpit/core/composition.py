@@ -365,7 +365,7 @@ def _first_actions(git: GitView) -> tuple[str, ...]:
 
 
 def _place(git: GitView) -> tuple[str, str]:
-    """Return how to check the document, and where to work."""
+    """Return two instructions: how to check the document, and where to work."""
     if not git.may_be_repository:
         return (
             "Check the document against the files: there is no git repository here.",

@@ -40,7 +40,7 @@ class Succession:
     goal: str | None = None
     """The job's original request."""
     first_step: str | None = None
-    """The value of `Document.first_step`."""
+    """The first of the document's next steps; None if there is none."""
     number: int | None = None
     """Position of the new session in its chain, from 1."""
     iteration: tuple[int, int] | None = None

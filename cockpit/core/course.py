@@ -49,7 +49,7 @@ def thinned(points: Sequence[Point], most: int) -> list[Point]:
 
 
 def _of_power(points: Sequence[Point], power: int) -> list[Point]:
-    """Return the last point, the compactions, and the replies whose number divides by 2**power."""
+    """Return the last point, the compactions, and the replies divisible by 2**power."""
     if power == 0:
         return list(points)
     rest = (1 << power) - 1

@@ -17,7 +17,7 @@ C = TypeVar("C")
 
 
 class _AtFirstUse:
-    """A descriptor that compiles a dataclass's method, and is replaced by it, when first read."""
+    """A placeholder for a dataclass's method. The first read compiles and installs the method."""
 
     def __init__(self, made: type[Any], name: str, *, frozen: bool) -> None:
         self._made = made

@@ -106,7 +106,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A key to press, or text to paste."""
+    """One step of entering an answer in the pane: a key to press, or text to paste."""
 
     key: str = ""
     paste: str = ""
@@ -212,8 +212,8 @@ def covers(whole: str, shown: Sequence[str], *, cut: bool = False) -> bool:
 
 
 def _secret_begins(pane: str, end: int, before: str, digest: str, *, cut: bool) -> Iterator[int]:
-    """Yield where a secret that ends at `end` can begin: after the text `before`, or with `cut`
-    after the end of it at the pane's top."""
+    """Yield where a secret that ends at `end` can begin: after the text `before`. With `cut`, also
+    after a part of `before` with which the pane begins."""
     for begin in range(max(0, end - _LONGEST_SECRET), end):
         follows = pane.endswith(before, 0, begin) or (cut and before.endswith(pane[:begin]))
         if follows and _digest(pane[begin:end]).startswith(digest):

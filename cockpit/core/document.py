@@ -53,8 +53,8 @@ OTHER_NOTES = "Other Notes"
 NOTHING = "None."
 
 OURS = ("Goal", "Verified Facts")
-"""The sections that cockpit writes. Those of a draft are discarded, except a `Goal` that is unknown
-otherwise."""
+"""The sections that cockpit writes. A draft's own version of them is discarded, except its `Goal`
+if the goal is not known otherwise."""
 
 LARGEST = 256 * 1024
 """Maximum bytes of a document."""
@@ -264,8 +264,8 @@ def _size(text: str) -> int:
 
 
 def above_limit(size: int, limit: int) -> str:
-    """Return the end of a sentence with both numbers of bytes; `size` is rounded up, so that it is
-    larger than the limit."""
+    """Return text such as `257 KiB; the limit is 256 KiB.` for two numbers of bytes. `size` is
+    rounded up, so that the text shows a larger number than the limit."""
     return f"{-(-size // 1024)} KiB; the limit is {limit // 1024} KiB."
 
 

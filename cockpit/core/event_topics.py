@@ -15,7 +15,7 @@ from cockpit.core.events import (
 
 
 def happened(event: Event) -> tuple[tuple[str, str | None], ...]:
-    """Return the hook events for a supervisor event, each with the outcome of a run or None."""
+    """Return the hook events for an event, each with the outcome of the run that ended, or None."""
     match event:
         case BandCrossed(reached=reached):
             return (("context_warning", None),) if "warn" in reached else ()

@@ -360,7 +360,7 @@ class WorktreeLost:
 
 @dataclass(frozen=True, slots=True)
 class WorktreePublished:
-    """The result of pushing a branch."""
+    """The result of pushing a branch and, if configured, opening its pull request."""
 
     kind: PublishedKind
     detail: str

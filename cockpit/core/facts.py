@@ -187,7 +187,7 @@ class Facts:
     last_reply: str | None = None
     """The last text that the agent wrote."""
     longer_reply: str | None = None
-    """If `last_reply` is short: a longer text that the agent wrote shortly before it."""
+    """If `last_reply` is short: a longer text that the agent wrote shortly before `last_reply`."""
     compactions: int = 0
     away_summary: str | None = None
     """The CLI's own summary of the session, written while the user was away."""

@@ -42,7 +42,7 @@ class _List:
     noun: str
     """The word for one item, for the text about the removed items."""
     text: Callable[[Any], str]
-    """Returns the text of an item that the document contains."""
+    """Returns the part of an item's text that the document contains."""
     share: float = 1.0
     """The share of the remaining tokens that the list may use, from 0 to 1."""
 
@@ -118,7 +118,8 @@ class _Budget:
     def keep_text(self, kind: str, text: str | None, share: float) -> str | None:
         """Return as much of the beginning of a text as fits into this share of the budget.
 
-        None if the text must be cut to fewer than `SMALLEST_TEXT` tokens. No text is unchanged.
+        None if the text must be cut to fewer than `SMALLEST_TEXT` tokens. An empty text or None is
+        returned unchanged.
         """
         if not text:
             return text
@@ -136,7 +137,7 @@ class _Budget:
 
 
 def within(facts: Facts, git: GitView, goal: str | None, tokens: int) -> tuple[Facts, GitView, str]:
-    """Return the facts of transcript and git that fit into a document of this size.
+    """Return the facts of transcript and git that fit into a document of about `tokens` tokens.
 
     The third value is a text about the removed facts; empty if all facts fit. The goal is never
     cut. At least half of the tokens are for the facts, even if the goal is long.

@@ -22,7 +22,7 @@ from cockpit.core.verified_facts import NOT_CHECKED, UNVERIFIED
 COMMITS = "### Commits of This Session"
 MOST_ORDERS = 50
 MOST_TOLD = 10
-"""Maximum lines of each kind in the result."""
+"""Maximum lines in each field of `FirstTurns`."""
 _COMMIT = re.compile(r"- `[0-9a-f]{7,64}` (.+)")
 
 

@@ -16,8 +16,8 @@ GROWTH = 0.10
 """After a refused or cancelled handoff, the user is asked again when the context has grown by this
 share of the window."""
 STALE = 120.0
-"""Seconds after which the token count of an agent that is not idle or in a dialog is too old to act
-on."""
+"""Seconds after which the token count of an agent that is neither idle nor in a dialog is too old
+to act on."""
 
 
 @dataclass(frozen=True, slots=True)

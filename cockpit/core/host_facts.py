@@ -81,8 +81,8 @@ class HostFacts:
     python_venv: bool = False
     """Whether the host's Python can create a virtual environment with pip."""
     linger: bool | None = None
-    """Whether processes and sockets stay after a logout; None if unknown, and on systems without a
-    setting for it."""
+    """Whether processes and sockets stay after a logout; None if unknown, and on systems without
+    this setting."""
     supervisor: FarSupervisor | None = None
     status_code: int | None = None
     """Exit code of `cockpit status` on the host, such as 4 if no supervisor answers; None if

@@ -89,7 +89,7 @@ def _small_escapes(quoted: str) -> str:
 
 
 def _base64_forms(data: bytes) -> Iterator[str]:
-    """Yield the secret's base64 at each offset within an encoded text (`user:secret`)."""
+    """Yield the secret's base64 for each alignment in an encoded text such as `user:secret`."""
     for offset in range(3):
         first = -(-offset * 8 // 6)
         last = (offset + len(data)) * 8 // 6

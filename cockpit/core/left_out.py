@@ -14,8 +14,8 @@ from cockpit.core.document import Document
 SHARE = 0.6
 """A document mentions a point if this share of the point's words is in two adjacent lines."""
 MANY_WORDS = 12
-"""Maximum words of a point that must be in adjacent lines. The words of a longer point may be
-anywhere in the document."""
+"""For a point with more words than this, the words may be anywhere in the document instead of in
+adjacent lines."""
 _WORD = deferred_pattern(r"[^\W_]+")
 _NO_SPACES = deferred_pattern(r"[\u3040-\u30ff\u3400-\u9fff]")
 """Matches scripts without spaces between words; every two characters count as a word."""

@@ -88,7 +88,8 @@ class SubagentBegan:
     id: str
     type: str
     words: str = ""
-    """The subagent's call in one line; empty if the CLI's transcript has each call at its start."""
+    """The call that started the subagent, in one line; empty for a CLI whose transcript records a
+    call when the call starts."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,8 +78,8 @@ class CommitCollector:
         """Whether the branch was switched after the last commit. If so, a reset removes no known
         commits."""
         self._left: deque[tuple[str, tuple[CommitMade, ...]]] = deque(maxlen=LEFT_KEPT)
-        """The commits that each reset or amendment removed, after the hash of the commit before
-        them; the hash is empty if that commit is unknown."""
+        """For each reset or amendment: the hash of the commit before the removed commits, and the
+        removed commits. The hash is empty if no commit before them is known."""
 
     @property
     def commits(self) -> tuple[CommitMade, ...]:
@@ -193,7 +193,7 @@ class CommitCollector:
 
 
 def _has_reset(reset: re.Match[str], output: str) -> bool:
-    """Return whether the output shows that a reset of the user succeeded.
+    """Return whether the output shows that a reset by the user succeeded.
 
     Empty output proves nothing, because it does not contain the error of a failed reset.
     """
@@ -217,7 +217,7 @@ def quiet_subject(command: str, output: str) -> str:
 
 
 def _subject(command: str) -> str:
-    """Return the first line of the message in a command; empty if the command does not have it."""
+    """Return the first line of the commit message in a command; empty if there is no message."""
     match = _SUBJECT.search(command)
     subject = next(filter(None, match.groups()), "") if match else ""
     return subject.strip()[:500]

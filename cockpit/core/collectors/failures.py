@@ -58,7 +58,7 @@ _LOOKS = frozenset(
 )
 _GIT_LOOKS = frozenset({"git branch", "git diff", "git log", "git show", "git status"})
 _PENDING_MOST = 200
-"""Maximum calls of one message without a result."""
+"""Maximum calls that are kept until the model sends its next message."""
 _EMPTY_TRACE = deferred_pattern(r"\s*Traceback \(most recent call last\)")
 
 
@@ -74,7 +74,7 @@ class FailureCollector:
     def __init__(self) -> None:
         self._failures: deque[tuple[str, str, Failure]] = deque(maxlen=FAILURES_KEPT)
         self._pending: dict[str, CallLine] = {}
-        """The calls without a result."""
+        """The calls since the model's last message began that have not failed."""
         self._message = ""
         self._between = ""
         """The last command or edit that succeeded since the last failure."""

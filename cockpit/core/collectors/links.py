@@ -54,7 +54,7 @@ def works_on_links(command: str) -> bool:
 
 
 class LinkCollector:
-    """Keeps the newest links."""
+    """Keeps the pull requests and issues that were recorded last, at most `LINKS_KEPT`."""
 
     __slots__ = ("_asking", "_links")
 

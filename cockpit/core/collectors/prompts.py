@@ -33,12 +33,12 @@ class PromptCollector:
         self._prompts: deque[Prompt] = deque(maxlen=PROMPTS_KEPT)
         self._earlier: deque[Prompt] = deque(maxlen=EARLIER_KEPT)
         self.turn = 0
-        """Number of the last prompt."""
+        """Number of the last prompt, from 1; 0 without a prompt."""
 
     @property
     def goal(self) -> str | None:
-        """The first prompt, or the goal that it quotes, or the goal in the prompt files or handoff
-        document that it names; None without a prompt."""
+        """The first prompt, or the goal that this prompt quotes, or the goal in the prompt files or
+        handoff document that this prompt names; None without a prompt."""
         return self._goal
 
     @property

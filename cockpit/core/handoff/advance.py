@@ -58,8 +58,8 @@ def begin(plan: Plan, now: float) -> Step:
 
 
 def rebased(handoff: Handoff, now: float) -> Handoff:
-    """Return the handoff after a reboot: time limits start again at `now`, and a snooze until a
-    time is over."""
+    """Return the handoff after a reboot: time limits start again at `now`, and a snooze that ends
+    at a certain time is over."""
     state = handoff.state
     match state:
         case Waiting():
@@ -80,7 +80,7 @@ def rebased(handoff: Handoff, now: float) -> Handoff:
 
 
 def advance(handoff: Handoff, event: Event) -> Step:
-    """Return the next handoff and its commands."""
+    """Return the handoff after an event, and the commands to perform."""
     state = handoff.state
     if isinstance(event, Abandoned) and not isinstance(state, Ended):
         return end(handoff, Outcome.CANCELLED, event.why, Withdraw())

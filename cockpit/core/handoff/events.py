@@ -96,10 +96,10 @@ class Hurried:
 
 @dataclass(frozen=True, slots=True)
 class Declined:
-    """The user, or an agent that may, refused or cancelled the handoff."""
+    """The user, or an agent with the permission, refused or cancelled the handoff."""
 
     by: str = "you"
-    """Who did it, as the subject of a sentence: `you`, `ana@laptop` or `agent api`."""
+    """Who refused or cancelled, as subject of a sentence: `you`, `ana@laptop` or `agent api`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,22 +164,22 @@ class PredecessorGone:
 
 @dataclass(frozen=True, slots=True)
 class PredecessorSurvived:
-    """The old session was not ended: SIGKILL failed, or before that a check of the document or of
-    the new session's CLI."""
+    """The old session was not ended: SIGKILL failed, or cockpit did not try because a check of the
+    document or of the new session's CLI failed."""
 
     why: str
 
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """The session's process is running: just started, or already running."""
+    """The process of the successor, or of the reopened old session, is running."""
 
     now: float
 
 
 @dataclass(frozen=True, slots=True)
 class StartFailed:
-    """The session could not be started."""
+    """The successor could not be started, or the old session could not be reopened."""
 
     why: str
 

@@ -183,7 +183,8 @@ class Confirming:
 
 @dataclass(frozen=True, slots=True)
 class Reviving:
-    """No successor was confirmed, or it was cancelled; the old session is being reopened."""
+    """The old session is being reopened: no successor was confirmed, or the successor was
+    cancelled."""
 
     document: Document
     why: str
@@ -198,7 +199,7 @@ class Outcome(StrEnum):
     REFUSED = "refused"
     """The user refused the handoff."""
     REVIVED = "revived"
-    """No successor was confirmed, or it was cancelled; the old session was reopened."""
+    """The old session was reopened: no successor was confirmed, or the successor was cancelled."""
     MOVED = "moved"
     """The job continues on another machine; the old session was ended."""
     FAILED = "failed"

@@ -34,7 +34,7 @@ from cockpit.core.handoff.states import (
 )
 
 Step = tuple[Handoff, tuple[Command, ...]]
-"""The next handoff, and its commands."""
+"""The handoff after an event, and the commands to perform."""
 
 HURRY = 10.0
 """Seconds that a handoff waits for the end of a turn that it has interrupted."""
