@@ -1,6 +1,6 @@
 """Convert events to messages: webhooks (signed JSON), Slack, Discord. Sends nothing.
 
-Slack and Discord show untrusted text without formatting, so a mention in it notifies no one.
+Slack and Discord show untrusted text without formatting, so a mention in such text notifies no one.
 """
 
 from __future__ import annotations

@@ -157,7 +157,7 @@ def _usage(line: Line) -> Usage | None:
 def _tool(line: Line, ident: str) -> tuple[ToolUse | None, bool]:
     """Return the tool call in a line, and whether the call counts as returned.
 
-    A call without an id does, because no result can name it.
+    A call without an id counts as returned, because no result can name the call.
     """
     written = line.get("tool")
     if isinstance(written, str):

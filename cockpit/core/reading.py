@@ -36,7 +36,7 @@ Source = Literal["statusline", "transcript"]
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """The size of a model's context, in tokens, and its confidence."""
+    """The size of a model's context, in tokens, and the confidence in this size."""
 
     tokens: int
     confidence: Confidence

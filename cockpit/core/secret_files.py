@@ -206,7 +206,7 @@ LONGEST_BEFORE = 4_000
 
 
 def file_secrets(text: str, folded: str, words: Words) -> Iterator[Span]:
-    """Yield start, end and kind of each secret.
+    """Yield start, end and kind of each secret in a text, found by the format of a file or command.
 
     `folded` is the text in lower case, of the same length; `words` are the words of `folded`.
     """

@@ -24,7 +24,7 @@ _KEY_LINE = deferred_pattern(r"[A-Za-z0-9+/=]{16,100}")
 
 
 def key_blocks(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield start, end and kind of each private key."""
+    """Yield start, end and kind of each private key in a text."""
     if "PRIVATE KEY" not in text:
         return
     done = 0
@@ -43,7 +43,7 @@ def key_blocks(text: str) -> Iterator[tuple[int, int, str]]:
 def _start_of_key(text: str, floor: int, end: int) -> int:
     """Return the start of a key whose first line is missing: its first base64 line.
 
-    Returns `end` if there is no base64 line before it.
+    Returns `end` if there is no base64 line before `end`.
     """
     begin = end
     piece = text[floor:end]

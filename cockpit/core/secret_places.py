@@ -124,7 +124,7 @@ _PGPASS = deferred_pattern(
 
 
 def placed_secrets(text: str, folded: str, words: Words) -> Iterator[Span]:
-    """Yield start, end and kind of each secret.
+    """Yield start, end and kind of each secret in a text, found by its place, such as a header.
 
     `folded` is the text in lower case, of the same length.
     """

@@ -68,8 +68,8 @@ _PIECES = deferred_pattern(r"[A-Za-z0-9]+")
 def is_placeholder(value: str) -> bool:
     """Return whether a value is a placeholder for a secret.
 
-    A reference or a mask must be the whole value, because a generated password can contain its
-    signs (`$ % * < [ {`) too.
+    A reference or a mask must be the whole value, because a generated password can contain the
+    signs of references and masks (`$ % * < [ {`) too.
     """
     if _REFERENCE.fullmatch(value) or _MASKED.fullmatch(value) or _SAMPLE.search(value):
         return True

@@ -57,8 +57,8 @@ class AssistantReplied:
     message_id: str
     model: str
     context: Usage | None
-    """Tokens in the window: the last of the record's `iterations`, if it has any. None if the CLI
-    records usage apart from text and tools; this event then changes no token count."""
+    """Tokens in the window; from the last of the record's `iterations`, if there are any. None if
+    the CLI records usage apart from text and tools; this event then changes no token count."""
     billed: Usage
     """Usage of the whole message, for totals."""
     text: str = ""
@@ -90,7 +90,7 @@ class UserSaid:
     sidechain: bool = False
     at: datetime | None = None
     command: str = ""
-    """The slash command and its arguments, if the prompt is one that gives the agent work."""
+    """If the prompt is a slash command that gives the agent work: the command and its arguments."""
     shell: str = ""
     """The command that the user ran in the CLI's shell mode, or the output of such a command."""
 
@@ -153,7 +153,8 @@ class Compacted:
     """The CLI compacted the conversation; the token count is unknown until the next reply."""
 
     trigger: str = "auto"
-    """`auto` or `manual`; empty if unknown. The transcript may report it in the next line."""
+    """`auto` or `manual`; empty if unknown, as in a transcript that has the trigger one line
+    later."""
     pre_tokens: int | None = None
     at: datetime | None = None
 

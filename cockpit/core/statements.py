@@ -101,9 +101,10 @@ def says(later: str, earlier: str) -> bool:
 def names(revocation: str, standing: Sequence[str]) -> int | None:
     """Return the index of the statement that a revocation names; None if this is not certain.
 
-    A revocation names a statement if it begins with all words of the statement, apart from its
-    reason; of several such statements, it names the longest. Otherwise, the first clause of the
-    revocation must have at least two words and be the beginning of exactly one statement.
+    A revocation names a statement if the revocation begins with all words of the statement before
+    the statement's reason; of several such statements, the longest is named. Otherwise,
+    the first clause of the revocation must have at least two words and be the beginning of exactly
+    one statement.
     """
     revoked = _words(revocation)
     whole = [

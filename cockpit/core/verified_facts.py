@@ -67,7 +67,8 @@ class GitView:
     status: tuple[str, ...] = ()
     """Lines of `git status --porcelain`."""
     status_known: bool = True
-    """False if git failed. Without a repository too, it is unknown whether there is one."""
+    """False if git failed, or if `git status` was not run. If `is_repository` is False too, it is
+    unknown whether the directory is in a repository."""
     problem: str = ""
     """Why git failed; empty if git did not fail, or if the reason is unknown."""
     busy: str | None = None
@@ -82,7 +83,7 @@ class GitView:
     known: frozenset[str] | None = None
     """The commits of `claimed_commits` and of the transcript that the repository has.
 
-    None if git was not asked; then `mark_claims` adds no marks.
+    None if git was not asked; then `mark_claims` marks only commits in `commits` and `head`.
     """
     lost: frozenset[str] = frozenset()
     """The commits of the transcript that no branch has now, such as after an amend or a reset."""
@@ -112,8 +113,8 @@ class GitView:
         return None if self.known is None else commit in self.known
 
     def place(self, path: str) -> str:
-        """Return a path relative to the top folder of the worktree; unchanged if it is not
-        inside."""
+        """Return a path relative to the top folder of the worktree; unchanged if the path is not
+        inside that folder."""
         return path.removeprefix(f"{self.root}/") if self.root else path
 
     def trace(self, places: Iterable[str], *, is_there: bool) -> Trace | None:

@@ -86,7 +86,7 @@ class LiveSessions(Protocol):
 
 
 class NoLiveSessions:
-    """An implementation without any sessions."""
+    """An implementation of `LiveSessions` that finds no sessions."""
 
     def look(self) -> Sequence[LiveSession]:
         return ()

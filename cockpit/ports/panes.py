@@ -66,7 +66,7 @@ class Launch:
     """The file into which the prompt is written, and which `argv` names; None: no such file."""
     lease: Path | None = None
     """A file on which the process and its children hold a kernel lock. While another process holds
-    the lock, the process does not start, so at most one runs."""
+    the lock, the process does not start, so only one runs at a time."""
     claim: Claim | None = None
     """A second lock, on the working directory, against agents of other cockpit installations."""
 

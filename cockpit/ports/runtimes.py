@@ -243,7 +243,7 @@ class Runtime(Protocol):
         """
 
     def dialog_step(self, seen: Dialog, answer: DialogAnswer) -> Step | Stuck:
-        """Return the next key of an answer to a dialog of `open_dialog`."""
+        """Return the next key or text for an answer in the pane, or why cockpit cannot answer."""
 
     def lacks(self, agent: AgentName) -> str | None:
         """Return a message about setup that this CLI lacks for full support, with the next step.
@@ -285,8 +285,8 @@ class Runtime(Protocol):
     def hold_compaction(self, agent: AgentName) -> bool:
         """Delay the next compaction until `release_compaction`, for some seconds at most.
 
-        cockpit never blocks a compaction, because the next request may not fit the window without
-        it. Returns False if this CLI does not support the delay.
+        cockpit never blocks a compaction, because the next request may not fit the window
+        otherwise. Returns False if this CLI does not support the delay.
         """
 
     def release_compaction(self, agent: AgentName) -> bool:

@@ -34,8 +34,8 @@ class SlowCalls(Protocol):
     async def ask(self, key: Hashable, call: Callable[[], T], patience: float | None = None) -> T:
         """Run one call, with a time limit in seconds. Raises the call's exception, or `NoAnswer`.
 
-        With `patience` None, the time limit is that of `each`.
-        The result of a late call is discarded. Until that call returns, calls with the same key
-        raise `NoAnswer`.
+        With `patience` None, the time limit is the default, which `each` also uses. The result
+        of a late call is discarded. Until that call returns, calls with the same key raise
+        `NoAnswer`.
         """
         ...

@@ -38,7 +38,7 @@ class GitFacts:
     busy: str | None = None
     """A git operation in progress (`rebase`, `merge`, `index.lock 3 s old`), if any."""
     commits: tuple[Commit, ...] = ()
-    """Commits since the given commit or time; at most 20."""
+    """Commits since the commit or time that was passed to `Worktrees.facts`; at most 20."""
     upstream: str | None = None
     """The branch on the remote; None if there is none, or if HEAD is detached."""
     ahead: int | None = None
@@ -47,13 +47,13 @@ class GitFacts:
     behind: int | None = None
     """Number of commits that only the upstream branch has; None as for `ahead`."""
     committed: tuple[str, ...] = ()
-    """Files that differ between the given commit and HEAD, relative to the top of the worktree,
-    made safe to show; at most 200."""
+    """Files that differ between HEAD and the commit that was passed to `Worktrees.facts`, relative
+    to the top of the worktree, made safe to show; at most 200."""
 
 
 @dataclass(frozen=True, slots=True)
 class ChangedFile:
-    """One file that differs from the given commit."""
+    """One file of a `Diff` that differs from the commit `Diff.base`."""
 
     path: str
     """Path of the file, relative to the top folder of the worktree, made safe to show; `OLD → NEW`
@@ -128,13 +128,13 @@ class Tree:
     made: Made | None = None
     """cockpit's data about the worktree; None if cockpit did not create the worktree."""
     lock: str | None = None
-    """The reason of a lock that cockpit did not set, empty if it has none; None without such a
-    lock."""
+    """The reason of a lock that cockpit did not set; empty for a lock without a reason. None if
+    there is no such lock."""
     missing: bool = False
     """Whether the worktree's folder does not exist."""
     changed: int | None = 0
-    """Number of files that differ from the commit; None if unknown, as when git would have to run
-    programs that the repository configures. If `missing`: number of staged files."""
+    """Number of files that differ from the current commit; None if unknown, as when git would have
+    to run programs that the repository configures. If `missing`: number of staged files."""
     overlooked: int = 0
     """Number of changed files that `git status` does not show (assume-unchanged, skip-worktree)."""
     untracked: int | None = 0
@@ -190,7 +190,7 @@ class Worktrees(Protocol):
         """
 
     async def diff(self, directory: Path, *, since_commit: str | None = None) -> Diff:
-        """Return the changes since the commit; since HEAD if the repository lacks that commit.
+        """Return the changes since `since_commit`; since HEAD if None or not in the repository.
 
         If the changes are unknown, `Diff.unknown` says why.
         """
@@ -283,7 +283,10 @@ class Worktrees(Protocol):
         """
 
     async def pull_request_by_hand(self, directory: Path, branch: str, base: str) -> str:
-        """Return the shell command that opens the pull request; empty without new commits."""
+        """Return the shell command that opens the pull request.
+
+        Empty if the branch has no new commits.
+        """
 
     async def busy(self, directory: Path) -> str | None:
         """Return the git operation in progress, as in `GitFacts.busy`. Runs one process.
