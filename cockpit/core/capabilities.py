@@ -103,9 +103,9 @@ class Capabilities:
     escapes: int = 1
     """Number of presses of Escape that interrupt a turn."""
     end_signal: EndSignal = "TERM"
-    """The signal that asks the program to end."""
+    """The signal that asks the CLI's process to end."""
     end_keys: tuple[str, ...] = ()
-    """Keys (see `core.pane_keys`) and texts that ask the idle program to end, before
+    """Keys (see `core.pane_keys`) and texts that ask the idle CLI to end, before
     `end_signal`."""
     pastes_at: str = ""
     """Text on the CLI's screen that shows that cockpit can paste the first prompt. Empty: the CLI

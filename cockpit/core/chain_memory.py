@@ -155,7 +155,7 @@ def dropped(memory: ChainMemory, document: Document) -> tuple[Statement, ...]:
 def with_dropped(body: str, missing: Sequence[Statement]) -> str:
     """Return a section's body with the statements that its document left out, each with a label.
 
-    Adds at most `MOST_CARRIED` statements, and the number of the others.
+    Adds at most `MOST_CARRIED` statements; with more, a last line has the number of the rest.
     """
     own = "" if says_nothing(body) else body
     shown = [

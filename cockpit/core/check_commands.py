@@ -118,7 +118,7 @@ _GOOD = deferred_pattern(
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A check in a command line."""
+    """One kind of check (test, lint or build) that a command line runs."""
 
     kind: CheckKind
     exact_success: bool
@@ -176,7 +176,7 @@ def _kinds_of(part: Part) -> Iterator[CheckKind]:
 
 
 def _exactness(commands: list[Part], places: list[int]) -> tuple[bool, bool]:
-    """Return `Found.exact_success` and `Found.exact_failure` of the check at these indexes.
+    """Return `Found.exact_success` and `Found.exact_failure`; `places` are the check's indexes.
 
     Any operator except `&&` after a command hides the command's own status.
     """

@@ -91,7 +91,7 @@ class Links:
 
 @dataclass(frozen=True, slots=True)
 class DocumentInput:
-    """The input of `compose`."""
+    """The draft, the facts and the other values from which `compose` builds a document."""
 
     draft: str
     """The writer's text. Its front matter and `Verified Facts` are discarded; its `Goal` is used
@@ -101,8 +101,8 @@ class DocumentInput:
     facts: Facts
     git: GitView
     goal: str | None
-    """The user's prompt for the job. If it is None, `Facts.goal` is used, and without that goal
-    the goal in the draft."""
+    """The user's prompt for the job. If it is None, `Facts.goal` is used; if that is None
+    too, the goal in the draft."""
     redactor: Redactor | None = None
     links: Links | None = None
     other_cli: str = ""
@@ -115,8 +115,8 @@ class DocumentInput:
 def compose(source: DocumentInput) -> str:
     """Build the whole document. Never fails.
 
-    If the draft passes `validate`, apart from problems with `mends`, the result passes
-    `validate(complete=True)`.
+    The result passes `validate(complete=True)` if the draft passes `validate`, apart from problems
+    that `compose` corrects (`Problem.mends`).
     """
     facts, git = source.facts, source.git
     cleaner = _Cleaner(source.redactor)

@@ -32,7 +32,8 @@ NOTE_LAG = 1.5
 """Seconds by which the status file must be newer than the latest report of a hook or the transcript
 to override this report."""
 NOTE_UNCHANGED = 4.0
-"""Seconds after which an unchanged status file overrides any older report, `NOTE_LAG` or not."""
+"""Seconds after which an unchanged status file overrides every report that is older than the file,
+even by less than `NOTE_LAG`."""
 SERVES: Final = frozenset({"shell", "monitor"})
 """Types of background tasks that may run indefinitely, such as a server.
 

@@ -121,7 +121,7 @@ def _against_failure(failure: Failure, lines: Sequence[str]) -> Iterator[str]:
 
 
 def _command(failure: Failure) -> str:
-    """Return the command in the line of a failed shell call; empty if the line has none."""
+    """Return the shell command in the description of a failed call; empty if there is none."""
     call = failure.call
     if call.startswith("Bash "):
         return call.removeprefix("Bash ")

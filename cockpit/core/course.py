@@ -20,7 +20,7 @@ class Point(NamedTuple):
     kind: Literal["reply", "compacted"]
     """For `compacted`, `tokens` is the count before the compaction."""
     call: int = 0
-    """Number of the main agent's reply, from 1; 0 before the first reply."""
+    """Number of the main agent's last reply so far, from 1; 0 before the first reply."""
 
 
 def thinned(points: Sequence[Point], most: int) -> list[Point]:
@@ -49,7 +49,7 @@ def thinned(points: Sequence[Point], most: int) -> list[Point]:
 
 
 def _of_power(points: Sequence[Point], power: int) -> list[Point]:
-    """Return the last point, the compactions, and the replies divisible by 2**power."""
+    """Return the last point, the compactions, and each reply whose number 2**power divides."""
     if power == 0:
         return list(points)
     rest = (1 << power) - 1

@@ -53,8 +53,8 @@ OTHER_NOTES = "Other Notes"
 NOTHING = "None."
 
 OURS = ("Goal", "Verified Facts")
-"""The sections that cockpit writes. A draft's own version of them is discarded, except its `Goal`
-if the goal is not known otherwise."""
+"""The sections that cockpit writes. A draft's sections with these titles are discarded, except
+`Goal` if the goal is not known otherwise."""
 
 LARGEST = 256 * 1024
 """Maximum bytes of a document."""

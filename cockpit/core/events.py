@@ -68,7 +68,7 @@ class AgentCompacted:
     tokens: int | None
     """Tokens in context before the compaction."""
     document: str | None
-    """The file with the facts that were saved before the compaction."""
+    """The file with the facts that were saved before the compaction; None if none were saved."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -284,7 +284,8 @@ class WriterFailed:
 class HistoryRebuilt:
     kind: ClassVar[EventKind] = "history.rebuilt"
     left_aside: tuple[str, ...]
-    """Paths of the first ignored files, which are not handoff documents."""
+    """Paths of files that were ignored as unreadable or no handoff document; not all if there are
+    many."""
 
 
 @dataclass(frozen=True, slots=True)

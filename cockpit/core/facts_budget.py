@@ -37,7 +37,7 @@ def estimated_tokens(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _List:
-    """A list of facts in the document."""
+    """The name, the text and the maximum share of tokens of one list of facts in the document."""
 
     noun: str
     """The word for one item, for the text about the removed items."""
@@ -51,7 +51,8 @@ LATEST = {
     "prompts": _List("prompt", lambda prompt: prompt.text, 0.4),
     "todos": _List("todo", lambda todo: todo.content, 0.2),
 }
-"""Fields of `Facts`. This table and those below have the most important field first."""
+"""By field of `Facts`, the lists that get tokens first. In this table and in those below, the most
+important field is first."""
 SAID = {
     "refusals": _List("refusal", lambda refusal: refusal.call + refusal.reason[:QUOTED], 0.3),
     "constraints": _List("constraint", lambda constraint: constraint.text[:QUOTED], 0.5),
@@ -81,7 +82,7 @@ GIT_FILES = {
     "committed": _List("file in commits", str, 0.4),
     "status": _List("changed file in git", str, 0.6),
 }
-"""Fields of `GitView`."""
+"""By field of `GitView`, the lists that get tokens last."""
 
 
 @dataclass(slots=True)

@@ -155,7 +155,7 @@ class Meter:
     @property
     def tokens_per_turn(self) -> int | None:
         """Tokens that one API call adds: the median of the last `GROWTHS_KEPT` calls that added
-        tokens since the last compaction; None if no call has."""
+        tokens since the last compaction; None if no call has added tokens since then."""
         from statistics import (
             median,
         )  # slow to load, and only the screen needs it

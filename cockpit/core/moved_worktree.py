@@ -33,8 +33,8 @@ class WorktreeState:
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """A worktree as commits: `commit` has the files. Its parents are HEAD and a commit of the
-    staged files."""
+    """A worktree as commits: `commit` has the files. The parents of `commit` are HEAD and a
+    commit of the staged files."""
 
     reference: str
     commit: str
@@ -57,7 +57,7 @@ class StaysBehind:
     """Files that are not transferred."""
 
     names: tuple[str, ...] = ()
-    """The first file names, safe to show; a folder's name ends with a slash."""
+    """The first names in alphabetical order, safe to show; a folder's name ends with a slash."""
     count: int = 0
     size: int = 0
     """Total size in bytes; for large folders only the files that were counted."""

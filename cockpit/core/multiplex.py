@@ -60,7 +60,7 @@ class Kind(IntEnum):
     RESET = 4
     """The stream is cut in both directions. Payload: an exit code in one byte, then the reason."""
     CREDIT = 5
-    """Payload: the number of bytes that were consumed."""
+    """Payload: the number of bytes that the sender of the frame has consumed."""
     PING = 6
     PONG = 7
 

@@ -27,8 +27,8 @@ _FORMS = (
     (re.compile(rf"Do what @{_FILE} says\."), re.compile(rf"@({_FILE}) says")),
     (_OPENED_BY_MODEL, re.compile(rf"file ({_FILE})(?: with cat)? and")),
 )
-"""Expressions for the whole sentence and for each file in it. Earlier versions of cockpit wrote the
-second form."""
+"""For each form of the sentence: an expression for the whole sentence, and one for each file in the
+sentence. Earlier versions of cockpit wrote the second form."""
 _WHOLE_NAME = re.compile(_FILE)
 _IN_A_COMMAND = re.compile(rf"(/[^\s'\"]*/{_NAME})")
 _COMMAND = re.compile(r"\s*/[\w:.-]+(\s|\Z)")

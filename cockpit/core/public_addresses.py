@@ -26,7 +26,7 @@ _INNER_AT_THE_END = tuple(
         ),
     )
 )
-"""Forms that contain only the IPv4 address, in their last 32 bits."""
+"""Networks whose addresses contain only an IPv4 address, in their last 32 bits."""
 
 _NOT_PUBLIC_V6 = tuple(
     map(

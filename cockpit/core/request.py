@@ -17,7 +17,7 @@ from cockpit.core.tool_names import CLAUDE_TOOLS, ToolNames
 FROM_COCKPIT = "Note from cockpit"
 """The beginning of each note and request that cockpit sends to a running session."""
 LONGEST = 1_700
-"""Maximum characters of any request without a reminder, for a path of up to 300 characters."""
+"""Maximum characters of any request without `told`, for a path of up to 300 characters."""
 
 Occasion = Literal["tool", "stop", "prompt"]
 """The time of the request: after a tool call, at the end of a turn, or pasted into the composer."""

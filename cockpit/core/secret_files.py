@@ -171,7 +171,7 @@ _ALL_FORMS = (
 )  # fmt: skip
 """Forms of secrets in source code and documents that `core.secret_names` does not know."""
 _WORD_FORMS = [form for form in _ALL_FORMS if form.word.isascii() and form.word.isalpha()]
-"""Forms that are tried only if the text contains `word` as a whole word."""
+"""Forms that are tried only if the text contains the form's `word` as a whole word."""
 _FOREIGN_FORMS = [form for form in _ALL_FORMS if not form.word.isascii()]
 _FORMS = [form for form in _ALL_FORMS if form not in (*_WORD_FORMS, *_FOREIGN_FORMS)]
 _BY_RUN = [(longest_run(place.word), place) for place in (*_PLACES, *_FORMS)]
@@ -201,8 +201,7 @@ _CERTIFICATE = "LS0tLS1CRUdJTiBDRVJU"
 """The beginning of a certificate in base64."""
 LONGEST_OBJECT = 20_000
 LONGEST_BEFORE = 4_000
-"""Maximum characters before an object's kind that are searched, because tools may sort the fields.
-"""
+"""Maximum characters before an object's field `kind` that are searched. Tools may sort fields."""
 
 
 def file_secrets(text: str, folded: str, words: Words) -> Iterator[Span]:

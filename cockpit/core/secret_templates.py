@@ -17,7 +17,7 @@ _PART = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run of characters of one alphabet."""
+    """A part of a template: `low` to `high` characters of one alphabet."""
 
     alphabet: str
     low: int
@@ -27,7 +27,7 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of several words."""
+    """A part of a template: one of several words."""
 
     words: tuple[str, ...]
 

@@ -116,7 +116,7 @@ def _text(part: str) -> str:
 
 
 def _drawn(line: str, drawing: bool) -> tuple[str, bool]:
-    """Return the line with drawn letters, without SO and SI, and whether drawing continues."""
+    """Return the line with letters after SO drawn, and whether SO applies to the next line."""
     out = []
     for part in re.split("([\x0e\x0f])", line):
         if part in ("\x0e", "\x0f"):

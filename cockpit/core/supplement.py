@@ -35,7 +35,7 @@ _OPENING: dict[Occasion, str] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ground:
-    """The values for a supplement."""
+    """The facts and names from which `supplement` builds its text."""
 
     token: str
     """A unique text; the supplement has arrived when the transcript contains this text."""

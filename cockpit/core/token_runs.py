@@ -23,7 +23,7 @@ _RUN = re.compile(rf"[^ ]{{{SHORTEST_RUN},}}")
 
 
 def token_runs(text: str) -> str:
-    """Return each long run of the text once, one per line.
+    """Return each run of at least `SHORTEST_RUN` characters once, one run per line.
 
     Colour codes and escaped whitespace (`\\n`) are treated as spaces.
     """
@@ -32,7 +32,7 @@ def token_runs(text: str) -> str:
 
 
 def placed_runs(text: str) -> Iterator[tuple[int, str]]:
-    """Yield start and text of every long run."""
+    """Yield start and text of every run of at least `SHORTEST_RUN` characters."""
     for run in _RUN.finditer(_apart(text)):
         yield run.start(), run[0]
 

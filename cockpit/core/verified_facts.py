@@ -210,7 +210,7 @@ def todos(items: Sequence[Todo]) -> str:
 def background_work(facts: Facts) -> str:
     """Return one line for each subagent and background task, with advice for the successor.
 
-    Of the tasks that have ended, only the last `MOST_OVER` are listed. Empty without any work.
+    Of the tasks that have ended, only the last `MOST_OVER` are listed. Empty if there are none.
     `is_background_line` recognises these lines by their beginning: the kind and the id.
     """
     open_ = [task for task in facts.background if task.status in ("running", "unknown")]

@@ -101,7 +101,10 @@ class Screen:
 
 
 class Panes(Protocol):
-    """Panes on a private server. Every call raises `PanesSilent` when its time limit is over."""
+    """The panes on cockpit's own tmux server.
+
+    Every call raises `PanesSilent` when its time limit is over.
+    """
 
     async def start_server(self) -> int:
         """Start the server if it is not running; return its pid. Idempotent."""

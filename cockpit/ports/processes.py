@@ -143,7 +143,7 @@ class Processes(Protocol):
     def origin(self, pid: int) -> Origin | None:
         """Return the marker (`COCKPIT_RUN`) and directory of a process.
 
-        None if the process has no marker, or if one of the two cannot be read.
+        None if the process has no marker, or if its environment or directory cannot be read.
         """
 
     def terminal(self, process: ProcessId) -> Terminal | None:

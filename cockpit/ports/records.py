@@ -45,7 +45,8 @@ class AgentRecord:
     """A problem that the user has to solve, such as a start that failed, as text for the agent's
     row; None without one."""
     folder: str | None = None
-    """The folder of the worktree that corresponds to `directory`; None without a worktree."""
+    """The agent's working directory in the worktree, which corresponds to `directory`; None without
+    a worktree, or if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +96,9 @@ class SessionRecord:
     model: str = ""
     """The model that a handoff chose for the session; empty for the default."""
     chosen_modes: dict[str, str] = field(default_factory=dict)
-    """The narrower permission modes that the user chose in earlier sessions of CLIs other than the
-    configured one, by the CLI's name, newest last. `permission_mode` is a mode of the configured
-    CLI."""
+    """For each CLI but the configured one: the permission mode, narrower than before, that the user
+    chose in an earlier session of that CLI; the newest choice is last. `permission_mode` is a mode
+    of the configured CLI."""
 
 
 @dataclass(frozen=True, slots=True)

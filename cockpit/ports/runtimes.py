@@ -44,7 +44,7 @@ class CompactionRule:
 
 @dataclass(frozen=True, slots=True)
 class SessionOrder:
-    """One session to start. Raises `BadUsage` for a model whose name could be an option."""
+    """A session to start or reopen. Raises `BadUsage` for a model whose name could be an option."""
 
     agent: AgentName
     session_id: SessionId

@@ -34,7 +34,8 @@ class GitFacts:
     """False if git failed, or if cockpit did not run `git status` because git would have run a
     program that the repository configures."""
     problem: str = ""
-    """Why git failed, if it could not be asked about the directory; then all else is unknown."""
+    """Why git could not be asked about the directory; all other fields are then unknown. Empty if
+    git answered."""
     busy: str | None = None
     """A git operation in progress (`rebase`, `merge`, `index.lock 3 s old`), if any."""
     commits: tuple[Commit, ...] = ()
@@ -224,10 +225,11 @@ class Worktrees(Protocol):
         """
 
     async def bring(self, repository: Path, directory: Path, names: tuple[str, ...]) -> list[str]:
-        """Copy files and folders that are not in git from the checkout; return the copied names.
+        """Copy files and folders that are not in git from the checkout to the worktree.
 
-        Skips names that do not exist, and names that already exist in the worktree. Raises `Failed`
-        for a name that leads out of the repository or into a git directory, and if copying fails.
+        Returns the copied names. Skips names that do not exist, and names that already exist in the
+        worktree. Raises `Failed` for a name that leads out of the repository or into a git
+        directory, and if copying fails.
         """
 
     async def set_ready(self, directory: Path) -> None:

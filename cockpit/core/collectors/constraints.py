@@ -14,7 +14,7 @@ document."""
 
 
 class ConstraintCollector:
-    """Keeps each sentence once, with the latest turn in which the user wrote the sentence."""
+    """Keeps each order or correction once, with the latest turn in which the user wrote it."""
 
     __slots__ = ("_constraints",)
 

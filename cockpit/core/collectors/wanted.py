@@ -23,7 +23,7 @@ _ALWAYS = frozenset(
 
 
 class Awaited(NamedTuple):
-    """The facts that come from the result of a call, even if the call succeeded."""
+    """The kinds of facts that come from the result of a successful call."""
 
     checks: tuple[str, ...]
     """The kinds of checks that the call runs."""

@@ -158,8 +158,8 @@ class Moving:
 
 @dataclass(frozen=True, slots=True)
 class Stopping:
-    """The old process is being ended. Lasts until its end is verified or has failed; cannot be
-    cancelled."""
+    """The old process is being ended. This state lasts until the process has ended or could not be
+    ended; it cannot be cancelled."""
 
     document: Document
 
