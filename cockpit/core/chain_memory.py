@@ -48,10 +48,10 @@ class Place:
     number: int = 0
     """Position of the session in its job, from 1; 0 if unknown."""
     agent: str = ""
-    """The agent of an earlier job that this job continues; empty for this job."""
+    """The session's agent, if the session is from a job that this job continues; else empty."""
 
     def of(self, agent: str) -> Place:
-        """Return this place as seen from another job, which continues the job of `agent`."""
+        """Return this place for the memory of another job, which continues the job of `agent`."""
         return replace(self, agent=self.agent or agent)
 
     def __str__(self) -> str:

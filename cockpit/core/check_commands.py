@@ -176,9 +176,10 @@ def _kinds_of(part: Part) -> Iterator[CheckKind]:
 
 
 def _exactness(commands: list[Part], places: list[int]) -> tuple[bool, bool]:
-    """Return `Found.exact_success` and `Found.exact_failure`; `places` are the check's indexes.
+    """Return `Found.exact_success` and `Found.exact_failure` of one kind of check.
 
-    Any operator except `&&` after a command hides the command's own status.
+    `places` are the indexes of the commands that run this check. Any operator except
+    `&&` after a command hides the command's own status.
     """
     after = [part.joined for part in commands[places[0] :]]
     kept = all(operator in ("&&", "") for operator in after)

@@ -53,7 +53,7 @@ _CODE = re.compile(r"`[^`\n]+`")
 def contradictions(
     document: Document, checks: Sequence[Check], failures: Sequence[Failure] = ()
 ) -> tuple[str, ...]:
-    """Return a line for each check or failure that the document contradicts: claim and result."""
+    """Return a line (claim and result) for each check or failure that the document contradicts."""
     lines = _lines(document, _OWN)
     contradicted = [point for check in checks for point in _against(check, lines)]
     return (

@@ -49,7 +49,7 @@ def thinned(points: Sequence[Point], most: int) -> list[Point]:
 
 
 def _of_power(points: Sequence[Point], power: int) -> list[Point]:
-    """Return the last point, the compactions, and each reply whose number 2**power divides."""
+    """Return the last point, compactions, and replies whose number is a multiple of 2**power."""
     if power == 0:
         return list(points)
     rest = (1 << power) - 1

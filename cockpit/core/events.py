@@ -284,8 +284,7 @@ class WriterFailed:
 class HistoryRebuilt:
     kind: ClassVar[EventKind] = "history.rebuilt"
     left_aside: tuple[str, ...]
-    """Paths of files that were ignored as unreadable or no handoff document; not all if there are
-    many."""
+    """Paths of ignored files (unreadable, or no handoff document); not all if there are many."""
 
 
 @dataclass(frozen=True, slots=True)

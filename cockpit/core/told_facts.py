@@ -62,7 +62,7 @@ def prompts(facts: Facts, goal: str | None) -> str:
 
 
 def earlier_prompts(facts: Facts) -> str:
-    """List the beginnings of the older prompts, except standing orders; empty if there are none."""
+    """List `Facts.earlier_prompts`, except standing orders; empty if there are none."""
     quoted = {one_line(constraint.text, LONGEST) for constraint in facts.constraints}
     return listed(
         f"turn {prompt.turn}: {_quoted(prompt.text)}"

@@ -135,7 +135,7 @@ class BackgroundCollector:
                 del self._tasks[key]
 
     def passed(self, at: datetime | None) -> None:
-        """Mark running tasks as ended whose time limit was before `at`, the time of a prompt."""
+        """Mark running tasks whose time limit was before `at`, the time of a prompt, as ended."""
         if at is None or not self._limits:
             return
         for key in [key for key, until in self._limits.items() if until < at]:
