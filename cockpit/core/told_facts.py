@@ -132,8 +132,8 @@ def reminder(facts: Facts) -> list[str]:
     """Return facts for the prompt that asks for a handoff document, one line each.
 
     The facts are the user's newest orders, refusals with a reason, and answers that the user did
-    not correct; the last checks; and the newest links whose state is not `merged` or `closed`. A
-    line that would exceed `REMINDED` characters in total is left out.
+    not correct; the last checks; and the newest links whose state is not `merged` or `closed`. The
+    first line with which the total exceeds `REMINDED` characters, and all later ones, are left out.
     """
     orders = [
         f"the user said: {_short(constraint.text)} (turn {constraint.turn})"

@@ -46,8 +46,8 @@ class Observation:
     subagents: tuple[str, ...] = ()
     git_busy: str | None = None
     forced: bool = False
-    """The context is in the force band; or the handoff is due to a time limit, and the session has
-    exceeded the limit and its grace period."""
+    """The context is in the force band; or the handoff is due to a limit, and the session has
+    exceeded its time limit and the grace period."""
     tokens: int | None = None
     """Tokens in context; None if unknown."""
     compactions: int = 0
