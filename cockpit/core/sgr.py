@@ -116,7 +116,10 @@ def _text(part: str) -> str:
 
 
 def _drawn(line: str, drawing: bool) -> tuple[str, bool]:
-    """Return the line with letters after SO drawn, and whether SO applies to the next line."""
+    """Return the line without SO and SI, with the letters between them replaced by line drawings.
+
+    Also returns whether the letters of the next line are drawn too.
+    """
     out = []
     for part in re.split("([\x0e\x0f])", line):
         if part in ("\x0e", "\x0f"):

@@ -54,7 +54,7 @@ def works_on_links(command: str) -> bool:
 
 
 class LinkCollector:
-    """Keeps the pull requests and issues that were recorded last, at most `LINKS_KEPT`."""
+    """Keeps the newest pull requests and issues of the session, at most `LINKS_KEPT`."""
 
     __slots__ = ("_asking", "_links")
 

@@ -33,7 +33,7 @@ class TaskCollector:
         self._creating: dict[str, str] = {}
         self._updating: dict[str, tuple[str, Todo]] = {}
         self._listing: dict[str, frozenset[str]] = {}
-        """For each call of `TaskList` without a result: the tasks known before the call."""
+        """For each call of `TaskList` without a result: ids of tasks known before the call."""
 
     @property
     def todos(self) -> tuple[Todo, ...]:
