@@ -67,7 +67,7 @@ class Command(RuntimeDefaults):
         self._state = state
 
     def program(self, environment: Mapping[str, str]) -> Program:
-        """Return the shell, without a probe. `launch` takes the command from the order."""
+        """Return `/bin/sh`, without checking it: `launch` runs the order's command instead."""
         return Program(Path(SHELL), version="")
 
     def launch(self, order: SessionOrder, program: Program) -> Launch:

@@ -13,12 +13,15 @@ from pathlib import Path
 from cockpit.core.errors import Failed
 
 FOLDER = "copies"
-"""Name of this directory, below the state folder. It is always the same, because Gemini keeps an
-entry for every directory that it runs in."""
+"""Name of the copies' working directory, below the state folder. The name is always the same,
+because Gemini keeps an entry for every directory that it runs in."""
 
 
 def copies_folder(state: Path) -> Path:
-    """Create the folder if it is missing; return its path. Raises `Failed` if it is not empty."""
+    """Return the working directory of session copies, created if it is missing.
+
+    Raises `Failed` if the directory is not empty.
+    """
     folder = state.absolute() / FOLDER
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     with os.scandir(folder) as entries:

@@ -22,10 +22,10 @@ async def start_copy(
     stderr: int = asyncio.subprocess.PIPE,
     limit: int = _LINE,
 ) -> asyncio.subprocess.Process:
-    """Start the process in a process group of its own, with a pipe as stdin.
+    """Start a CLI in a process group of its own, with a pipe as stdin.
 
-    Raises `Failed` if the process cannot be started: the program may have been removed or updated
-    after the probe. `limit` is the maximum length of an output line in bytes.
+    Raises `Failed` if the CLI cannot be started: its program may have been removed or updated after
+    the probe. `limit` is the maximum length of an output line in bytes.
     """
     try:
         return await asyncio.create_subprocess_exec(

@@ -28,7 +28,7 @@ class FirstDialog(NamedTuple):
 
 
 FirstDialogs = Sequence[FirstDialog]
-"""The dialogs of one CLI; the first match is used."""
+"""The dialogs of one CLI. If several match the screen, the first is used."""
 _SGR = re.compile(r"\x1b\[[0-9;:]*m")
 _LONGEST = 400
 

@@ -35,7 +35,8 @@ def additional_context(event: str, text: str) -> dict[str, Any]:
 
 
 def block(event: str, reason: str) -> dict[str, Any]:
-    """Return a response that blocks the event; at `Stop` the turn continues with the reason.
+    """Return a response that blocks the event. At `Stop`, the turn continues, and the model reads
+    `reason`.
 
     Raises `Failed` for an event that is not in `BLOCKABLE_EVENTS`, and for a reason that is too
     long.

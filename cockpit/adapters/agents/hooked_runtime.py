@@ -94,7 +94,7 @@ def refuse_reserved(
 
 
 def without_tmux(environment: Mapping[str, str], others: Collection[str] = ()) -> dict[str, str]:
-    """Return the environment without `others`, and without the variables of the user's own tmux."""
+    """Return the environment without tmux's variables, and without those named in `others`."""
     return {
         name: value
         for name, value in environment.items()

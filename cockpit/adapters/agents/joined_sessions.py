@@ -10,7 +10,8 @@ from cockpit.ports.live_sessions import LiveSession, LiveSessions
 
 
 class JoinedSessions:
-    """Joins the readers of all CLIs; passes a call about a session to the reader of its CLI.
+    """Joins the readers of all CLIs. A call about one session goes to the reader for the session's
+    CLI.
 
     `make` returns the readers by runtime name. It is called once, when a reader is first needed.
     """

@@ -11,7 +11,7 @@ from cockpit.ports.live_sessions import LiveSessions
 def live_readers(environment: Mapping[str, str], state: Path) -> Mapping[str, LiveSessions]:
     """Return a reader for each CLI, by runtime name. A reader may store files below `state`.
 
-    The imports are local, because the supervisor's first answer does not need these modules.
+    The imports are local, so that the supervisor can answer requests before it loads these modules.
     """
     from cockpit.adapters.agents.claude.other_sessions import ClaudeSessions
     from cockpit.adapters.agents.codex.other_sessions import CodexSessions

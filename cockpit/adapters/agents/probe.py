@@ -61,7 +61,7 @@ def _run_version(path: Path, environment: Mapping[str, str], install: str) -> st
 
 
 def _unusable(answer: subprocess.CompletedProcess[bytes]) -> str:
-    """Return what is wrong with an answer to `--version`: the exit code, and the last line."""
+    """Return why an answer to `--version` is unusable, with the last line of the output."""
     output = (answer.stderr.strip() or answer.stdout.strip()).decode("utf-8", "replace")
     last = safe_line(output.rpartition("\n")[2], 200)
     what = f"--version exited with code {answer.returncode}"

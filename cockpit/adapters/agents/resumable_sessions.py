@@ -48,9 +48,10 @@ def check_resumable(
 ) -> Path:
     """Return the path of the transcript of a session that can be resumed in `directory`.
 
-    `find` returns the transcript in the folder `transcripts`, or None, and `directory_of` the
-    session's directory. `nameless` is the reason given if `directory_of` returns None. Raises
-    `BadUsage` if there is no such session, or if the session belongs to another directory.
+    `find` returns the transcript, which is below the folder `transcripts`; None if there is none.
+    `directory_of` returns the session's directory from the transcript. `nameless` is the reason in
+    the error if `directory_of` returns None. Raises `BadUsage` if there is no such session, or if
+    the session belongs to another directory.
     """
     check_session_id(session_id)
     path = find()

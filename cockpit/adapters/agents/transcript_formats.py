@@ -66,7 +66,7 @@ class TranscriptFormat:
     because the parser's modules are slow to load."""
     window: Callable[[str | None, Mapping[str, str]], Window]
     recognised: bool = True
-    """Whether a record of this CLI was recognised; also True for an empty file."""
+    """Whether the transcript's format was recognised; also True for an empty file."""
     cli: str | None = None
     """Name of the runtime whose CLI wrote the file; `claude` for an empty file, None for a file of
     a user's own program and for a file that was not recognised."""
@@ -74,15 +74,15 @@ class TranscriptFormat:
     """Splits a file that is one JSON object into records, one per line. None for a format that has
     one record per line already."""
     session_of: Callable[[bytes], Identified | None] | None = None
-    """Returns the session's data in a line. Only for a format whose `totals` and `facts` can omit
-    this data; else None."""
+    """Returns the session's id, directory and similar data from a line. None for a format whose
+    `totals` and `facts` never omit this data."""
 
 
 def session_named_in(path: Path, form: TranscriptFormat) -> Identified | None:
-    """Return the session's data in the beginning of a transcript, if possible with a directory.
+    """Return the session's id and similar data from the first lines of a transcript.
 
-    None if no line has a session id, if the file was not recognised, or if the format has no
-    `session_of`. Raises `OSError`.
+    A line that also contains the directory is preferred. None if no line has a session id, if the
+    file was not recognised, or if the format has no `session_of`. Raises `OSError`.
     """
     if form.session_of is None or not form.recognised:
         return None
@@ -131,7 +131,7 @@ def format_of(path: Path) -> TranscriptFormat:
 
 
 def _by_first_bytes(beginning: bytes) -> _Cli | None:
-    """Return the CLI whose exact spacing and order of keys the file has; None if there is none."""
+    """Return the CLI whose records begin with exactly this spacing and order of keys; else None."""
     for cli, form in (
         (_Cli.CLAUDE, _CLAUDE),
         (_Cli.GEMINI, _GEMINI),

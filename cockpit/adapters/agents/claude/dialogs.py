@@ -71,7 +71,7 @@ def open_dialog(screen: Screen) -> Dialog | None:
 
 
 def _above_tasks(lines: list[str]) -> list[str]:
-    """Return the lines above the CLI's task list; all lines if the screen does not end with one.
+    """Return the lines above the CLI's task list, or all lines if no task list is at the end.
 
     The titles of the tasks are the agent's text, so only the form of the list's lines is checked. A
     screen without a dialog has the prompt box below the tasks.

@@ -138,7 +138,8 @@ def _broken(payload: Payload) -> Sequence[Moment]:
 def reset_in(detail: str) -> tuple[str, float | None]:
     """Return the text of an API error, and the time at which the usage limit resets.
 
-    The error ends with `|` and this time in Unix seconds; otherwise the time is None.
+    An error about a usage limit ends with `|` and this time in Unix seconds. For any other error,
+    the time is None.
     """
     text, bar, at = detail.rpartition("|")
     if bar and at.strip().isascii() and at.strip().isdigit() and len(at.strip()) == 10:

@@ -122,8 +122,8 @@ def _number(text: str) -> int | None:
 def _is_writer(pid: int, note: Mapping[str, Any]) -> bool:
     """Return whether the live process with this pid wrote the status file.
 
-    On Linux, the file's `procStart` must equal the start time in `/proc`. On other systems, it has
-    another form, so the process must have started before the file's `startedAt`.
+    On Linux, the file's `procStart` must equal the start time in `/proc`. On other systems,
+    `procStart` has another form, so the process must have started before the file's `startedAt`.
     """
     process = entry(pid)
     if process is None or process.ended:

@@ -55,7 +55,7 @@ _ON_COMPACTION = (
 )
 
 OUTPUT_RESERVE = 20_000
-"""Tokens that the CLI reserves for its summary; fewer if
+"""Tokens that the CLI reserves for the summary that a compaction writes; fewer if
 `CLAUDE_CODE_MAX_OUTPUT_TOKENS` is smaller."""
 COMPACTION_MARGIN = 13_000
 
@@ -103,7 +103,10 @@ def compacts_at(window_tokens: int, environment: Mapping[str, str]) -> int | Non
 
 
 def compaction_settings(environment: Mapping[str, str]) -> str:
-    """Return the compaction settings in the environment as one line, to compare them."""
+    """Return the compaction settings in the environment as one line.
+
+    For equal lines, `compacts_at` returns the same token counts.
+    """
     settings = (f"{name}={value}" for name in _ON_COMPACTION if (value := environment.get(name)))
     return " ".join(settings)[:500]
 

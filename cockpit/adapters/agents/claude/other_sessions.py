@@ -29,7 +29,8 @@ MOST = 200
 
 
 class ClaudeSessions:
-    """Finds sessions by their status files, in the configuration folder of an environment."""
+    """Finds sessions by their status files. `environment` determines the CLI's configuration
+    folder."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment

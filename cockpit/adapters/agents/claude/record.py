@@ -346,7 +346,8 @@ def _list_or_status(attachment: Record) -> Sequence[SessionEvent]:
 
 
 def _mentioned(attachment: Record) -> Sequence[SessionEvent]:
-    """Return an event if the mentioned file contains a first prompt or a document with a goal."""
+    """Return an event if a file that the user mentioned is a first prompt or a document with a
+    goal."""
     name, content = attachment.get("filename"), attachment.get("content")
     file = content.get("file") if isinstance(content, dict) else None
     text = file.get("content") if isinstance(file, dict) else None

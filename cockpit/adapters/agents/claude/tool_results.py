@@ -123,7 +123,8 @@ def _until(details: Record, began: datetime | None) -> datetime | None:
 
 
 def _exit(details: Record, text: str, failed: bool) -> int | None:
-    """Return a command's exit status; None if unknown. The CLI records only a nonzero one."""
+    """Return a command's exit status; None if unknown. The CLI records an exit status only if it is
+    not 0."""
     match = _EXIT.match(text) if failed else None
     if match is not None:
         return int(match[1])
@@ -214,8 +215,8 @@ def _answer(value: object) -> str:
 def output_of(content: object) -> tuple[str, str]:
     """Return the first `RESULT_KEPT` characters of an output, and the last `TAIL_KEPT`.
 
-    The two parts do not overlap, so the second is empty for a short output. An output can have
-    megabytes.
+    The two parts do not overlap, so the second is empty for a short output. An output can be
+    several megabytes long.
     """
     texts = list(_texts(content))
     text = "\n".join(part[:RESULT_KEPT] for part in texts)[:RESULT_KEPT]

@@ -57,8 +57,9 @@ class ReplyCounter:
         """Read the token counts of a reply whose content ends at byte `end` of the line.
 
         Return True if the message and the counts equal those of the previous reply, False if they
-        are new, and None if the line needs a full parse. The usage after the content is the
-        record's own: quotes in a text are escaped, and a tool's input is part of the content.
+        are new, and None if the line needs a full parse. A text or a tool's input that contains a
+        `usage` is not mistaken for the record's own: quotes in texts are escaped, and a tool's
+        input ends before byte `end`.
         """
         if message == self.message and line.startswith(self._counts, end):
             return True if _UNUSUAL.search(line, end + len(self._counts)) is None else None

@@ -53,7 +53,7 @@ class Block(Struct, gc=False):
 
 
 class Message(Struct, gc=False):
-    """A message of the API."""
+    """The message in a line, in the form of the Claude API."""
 
     content: list[Block] | str | None = None
     id: str | None = None
@@ -107,7 +107,7 @@ class Details(Struct, gc=False):
 
 
 class Line(Struct, gc=False):
-    """A line of the transcript."""
+    """A line of the transcript, reduced to the fields that facts and token counts need."""
 
     type: str
     isSidechain: bool = False

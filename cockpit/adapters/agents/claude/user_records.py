@@ -135,7 +135,7 @@ def _command(text: str) -> str:
 
 
 def _shell(text: str) -> str:
-    """Return the command, or the output of a command, of the CLI's shell mode; else empty."""
+    """Return the command or the output in a text of the CLI's shell mode; empty for other texts."""
     match = _SHELL.match(text)
     return match[1][:RESULT_KEPT] if match else ""
 

@@ -11,7 +11,7 @@ from cockpit.core.reading import Confidence, Window
 NAMED_SHARE = 0.95
 COMPACTION_SHARE = 0.9
 MODEL_WINDOW = 272_000
-"""Context window in tokens; used for unknown models too, as in Codex."""
+"""Context window in tokens of every model that is not in `LARGE`, as in Codex."""
 LARGE = {"gpt-6.1-terra": 500_000}
 _KNOWN_PREFIXES = ("gpt-5", "gpt-6")
 

@@ -53,7 +53,7 @@ _MODES = ("app-server", "exec", "e", "exec-server", "mcp-server", "review")
 
 
 class CodexSessions:
-    """Finds sessions by Codex's locks, in the configuration folder of an environment."""
+    """Finds sessions by Codex's locks. `environment` determines Codex's configuration folder."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment

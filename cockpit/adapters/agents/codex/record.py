@@ -187,8 +187,8 @@ def _failed(error: Payload, at: datetime | None) -> TurnFailed:
 
 
 def _response_item(payload: Payload, at: datetime | None) -> Sequence[SessionEvent]:
-    """Return the todo list of `update_plan`, or the context that a hook added, from a `developer`
-    message. All other items are ignored, because they are repeated as events."""
+    """Return the todo list in a call of `update_plan`, or the context that a hook added as a
+    `developer` message. All other items are ignored, because Codex repeats them as events."""
     if payload.get("type") == "function_call" and payload.get("name") == PLAN_TOOL:
         return _plan_updated(payload, at)
     if payload.get("role") != "developer":

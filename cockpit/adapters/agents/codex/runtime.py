@@ -67,7 +67,7 @@ class Codex(HookedRuntime):
     """The runtime `codex`. Stores its files below `state`, by agent name.
 
     Codex writes no status file. The transcript shows when turns begin and end, and the permission
-    mode; hooks report only whether Codex may ask before it acts.
+    mode. Hooks do not report the mode, only whether Codex may ask before it acts.
     """
 
     name = "codex"

@@ -42,13 +42,17 @@ CLOCK_SLACK = 1.0
 
 
 class CopilotSessions:
-    """Finds sessions by Copilot's files, in the configuration folder of an environment."""
+    """Finds sessions by Copilot's files. `environment` determines Copilot's configuration
+    folder."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment
 
     def look(self) -> Sequence[LiveSession]:
-        """Return this user's live sessions, ordered by pid. Reads the list and the marks."""
+        """Return this user's live sessions, ordered by pid.
+
+        Reads Copilot's list of open sessions, and the marks in the sessions' folders.
+        """
         sessions: list[LiveSession] = []
         for ident, fields in _open_sessions(config_folder(self._environment)):
             folder = session_folder(ident, self._environment)
@@ -69,9 +73,10 @@ class CopilotSessions:
         return ("copilot", "--resume", session.id)
 
     def watch(self, call: Callable[[], None]) -> Callable[[], None]:
-        """Watch the list: Copilot writes it when a session opens, and when a turn begins or ends.
+        """Watch Copilot's list of open sessions.
 
-        The end of a process does not change the list.
+        The list changes when a session opens, and when a turn begins or ends, but not when a
+        process ends.
         """
         return watch_entries(config_folder(self._environment), call)
 

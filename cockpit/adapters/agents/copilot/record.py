@@ -81,7 +81,7 @@ def parse(line: bytes) -> Sequence[SessionEvent] | Skipped:
 
 
 class _Line:
-    """The time of a line, and whether a subagent wrote it."""
+    """The time of a transcript's line, and whether the line is about a subagent."""
 
     def __init__(self, at: datetime | None, sidechain: bool) -> None:
         self.at = at

@@ -62,7 +62,8 @@ def check_resumable(session_id: SessionId, directory: Path, environment: Mapping
 
 
 def session_directory(path: Path) -> str | None:
-    """Return the directory in a transcript's first line; None if there is none."""
+    """Return the directory in a transcript's first line; None if there is none. Raises
+    `OSError`."""
     with opened(path) as file:
         line = file.readline(_FIRST_LINE)
     try:

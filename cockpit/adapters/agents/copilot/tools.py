@@ -30,7 +30,8 @@ _LONGEST = 8_000
 
 
 def tool_use(ident: object, name: object, arguments: object) -> ToolUse:
-    """Return a call with Claude Code's names; long texts are truncated."""
+    """Convert a tool call to Claude Code's names of tools and arguments; long texts are
+    truncated."""
     known = _NAMES.get(str(name), str(name))
     fields = arguments if isinstance(arguments, Mapping) else {}
     if name == ASKING_TOOL:

@@ -1,9 +1,9 @@
 """Link cockpit's extension, which adds hooks to Gemini CLI without changing the user's settings.
 
-Gemini has no hooks for one run. The user links the extension once, with `cockpit setup gemini`. It
-runs Gemini's own command, which writes to the user's Gemini folder. The extension is the same for
-every agent. In a session that the user started, the extension notes which session the process has
-open, and offers a waiting handoff document with this installation's command.
+Gemini has no hooks for one run. So the user runs `cockpit setup gemini` once, which links the
+extension with Gemini's own command. This command writes to the user's Gemini folder. The extension
+is the same for every agent. In a session that the user started, the extension notes which session
+the process has open, and offers a waiting handoff document with this installation's command.
 """
 
 from __future__ import annotations

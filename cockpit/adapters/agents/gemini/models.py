@@ -10,7 +10,7 @@ from cockpit.core.reading import Confidence, Window
 WINDOW = 1_048_576
 GEMMA_WINDOW = 256_000
 COMPACTION_SHARE = 0.5
-"""Gemini's default of `model.compressionThreshold`."""
+"""Gemini's default of the setting `model.compressionThreshold`, a share of the window."""
 
 
 def window(model: str | None) -> Window:

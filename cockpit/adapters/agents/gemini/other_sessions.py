@@ -40,7 +40,11 @@ IDLE_AFTER = ("SessionStart", "AfterAgent")
 
 
 class GeminiSessions:
-    """Finds sessions by the notes of cockpit's extension, in the user's Gemini folder."""
+    """Finds sessions by the notes that cockpit's extension writes.
+
+    `environment` determines the Gemini folder, in which Gemini stores the path of the linked
+    extension.
+    """
 
     def __init__(self, environment: Mapping[str, str]) -> None:
         self._environment = environment

@@ -27,7 +27,8 @@ PRIORITY = 500
 """The priority of cockpit's rules, at most 999. Rules that a user adds with "always allow" have a
 higher priority."""
 MOST_FILES = 10_000
-"""Maximum number of files in a folder of documents. In a larger folder, Gemini asks about files."""
+"""Maximum number of files in a folder of documents. In a larger folder, the policy allows no
+document, so Gemini asks about every one."""
 ASKS_ABOUT_PAGES = """[[rule]]
 toolName = "web_fetch"
 decision = "ask_user"

@@ -195,7 +195,11 @@ class Gemini(HookedRuntime):
         return presence_in(title)
 
     def moments(self, signal: Signal) -> Sequence[Moment]:
-        """Return the hook events in a report. At some events, removes the second transcript."""
+        """Return the hook events in a report. Also removes the session's second transcript.
+
+        The second transcript is removed when a turn begins or ends, when the session ends, and some
+        seconds after the session was resumed; see `second_transcripts`.
+        """
         events = moments(signal)
         path, session = (signal.payload.get(key) for key in ("transcript_path", "session_id"))
         if isinstance(path, str) and isinstance(session, str):

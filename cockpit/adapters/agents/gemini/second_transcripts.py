@@ -24,7 +24,7 @@ from cockpit.core.foreign_json import loads
 LARGEST = 1_048_576
 """Maximum bytes of a transcript without a prompt: Gemini's context lists at most 200 files."""
 QUIET_SECONDS = 5.0
-"""Seconds without a write after which Gemini uses the first transcript only."""
+"""Seconds without a write to the second transcript, after which Gemini writes only to the first."""
 CONTEXT = "<session_context>"
 NAMES = "tmp/*/chats/session-*.jsonl"
 _FIRST_LINE = 65_536
@@ -58,8 +58,8 @@ def remove_later(record: Path) -> None:
 
 
 def first_transcript(paths: Iterable[Path]) -> Path | None:
-    """Return the transcript that Gemini continues: the largest, because each begins with the same
-    context. None without a readable file."""
+    """Return, of a session's transcripts, the one that Gemini continues: the largest, because the
+    others contain only Gemini's own context. None without a readable file."""
     sized: list[tuple[int, Path]] = []
     for path in paths:
         with suppress(OSError):

@@ -28,7 +28,7 @@ _NAMES: Mapping[str, str] = {
 
 
 def tool_use(ident: str, name: str, arguments: object) -> ToolUse:
-    """Return a call with Claude Code's names; a tool without a counterpart keeps its name."""
+    """Convert a tool call to Claude Code's names; a tool without a counterpart keeps its name."""
     fields = dict(arguments) if isinstance(arguments, Mapping) else {}
     if name == SUBAGENT_TOOL:
         return ToolUse(ident, "Agent", _subagent(fields))

@@ -27,7 +27,7 @@ _FIELDS = {"filePath": "file_path", "newString": "new_string", "oldString": "old
 
 
 def head_line(session: str, directory: str) -> str:
-    """Return the first line of a transcript."""
+    """Return the first line of a transcript: the format's name, the session and its directory."""
     head = {"record": RECORD, "version": 1, "session": session, "directory": directory}
     return json.dumps(head)
 

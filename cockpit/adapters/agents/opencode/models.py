@@ -25,8 +25,9 @@ def window(model: str | None) -> Window:
 def compacts_at(window_tokens: int, environment: Mapping[str, str]) -> int | None:
     """Return the token count at which opencode compacts (1.18.33); None if compaction is disabled.
 
-    The count is an estimate, at least half the window: for a model with a shorter maximum reply,
-    opencode reserves fewer tokens. opencode compares this count with the latest reply's total.
+    opencode compares this count with the total tokens of the latest reply. The count is an
+    estimate: if a model's longest reply is shorter than `LARGEST_REPLY`, opencode reserves fewer
+    tokens and compacts later. The count is never less than half the window.
     """
     if environment.get(SWITCHED_OFF, "").lower() in {"1", "true"}:
         return None

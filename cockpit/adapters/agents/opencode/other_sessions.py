@@ -44,7 +44,7 @@ from cockpit.ports.runtimes import Activity
 
 COPIES = "opencode-elsewhere"
 """The folder of the transcripts that this module writes, below the state folder. It is not the
-plugin's folder, because the plugin continues each transcript that it finds there."""
+plugin's folder, because the plugin would append to a transcript that it finds in its own folder."""
 PROGRAM = "opencode"
 MOST_SESSIONS = 20
 """Maximum number of sessions of one process that are read, the latest first."""
@@ -65,7 +65,7 @@ class _Process:
 
 
 class OpencodeSessions:
-    """Finds sessions by opencode's log and database, in the folders of an environment.
+    """Finds sessions by opencode's log and database. `environment` determines their paths.
 
     Writes transcripts of sessions to `folder`, which belongs to cockpit.
     """
@@ -158,7 +158,8 @@ class OpencodeSessions:
         return dict(_processes(self._log_path))
 
     def _session(self, pid: int, process: _Process, run: Run) -> LiveSession | None:
-        """Return the latest main session in the run's lines; None if there is none."""
+        """Return the latest session in the run's lines that is not a subagent's; None if there is
+        none."""
         latest = list(reversed(run.sessions))[:MOST_SESSIONS]
         stored = (stored_session(self._database, ident) for ident in latest)
         main = [session for session in stored if session is not None and session.is_main]

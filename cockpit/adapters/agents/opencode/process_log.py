@@ -23,7 +23,8 @@ LONGEST_START = 120.0
 CLOCK_SLACK = 1.0
 """Tolerance in seconds: the start of a process is known less precisely than the time of a line."""
 MOST_BYTES = 16 * 1024 * 1024
-"""Bytes at the end of the log that are read; a run that began earlier is not found."""
+"""Maximum bytes of the log that are read at first, from its end; a run that began earlier in the
+log is not found."""
 PIECE = 1024 * 1024
 _LINE = re.compile(rb"timestamp=(\S{1,40}) level=\S{1,10} run=([0-9a-zA-Z-]{1,40}) (.*)")
 _DIRECTORY = re.compile(rb'message="creating instance" directory=(.{1,4096})')
@@ -32,7 +33,7 @@ _SESSION = re.compile(rb"(?:message=created id|session\.id)=(ses_[0-9A-Za-z]{10,
 
 @dataclass(slots=True)
 class Run:
-    """One run of opencode, from its lines in the log."""
+    """One run of an opencode process, as its lines in the log describe it."""
 
     began: float
     """Unix time of the first line."""

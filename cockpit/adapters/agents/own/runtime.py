@@ -136,8 +136,8 @@ class OwnProgram(Command):
         )
 
     def _companion(self, order: SessionOrder) -> list[str]:
-        """Return the arguments before the program that make `companion` start it; empty without a
-        configured reader."""
+        """Return the words before the program's own command, which make `companion` start the
+        program; empty without a configured reader."""
         own = self.definition
         if not (own.reader and own.record):
             return []
@@ -253,7 +253,7 @@ class OwnProgram(Command):
 
 
 def capabilities_of(definition: OwnRuntime) -> Capabilities:
-    """Return cockpit's capabilities for a program with this definition."""
+    """Return what cockpit can do with a program that has this definition."""
     if not definition.record:
         by_record: Answer = _UNKNOWN
     else:
