@@ -56,7 +56,7 @@ CAPABILITIES = Capabilities(
 
 
 class Command(RuntimeDefaults):
-    """Runs the command of a session's order; reads no transcript, and sends no requests."""
+    """The runtime `command`: runs any command, reads no transcript, and sends no requests."""
 
     name: str = "command"
     capabilities: Capabilities = CAPABILITIES

@@ -47,7 +47,7 @@ def block(event: str, reason: str) -> dict[str, Any]:
 
 
 def bounded(text: str) -> str:
-    """Return the text; raise `Failed` if it is too long to be injected."""
+    """Return the text; raise `Failed` if it is too long for a hook response."""
     if len(text) > INJECTED_CHARACTERS:
         raise Failed(
             f"A text of {len(text):,} characters is too long for a hook's response",

@@ -64,7 +64,8 @@ class HookedRuntime(RuntimeDefaults):
     def hold_compaction(self, agent: AgentName) -> bool:
         """Make the hook before the next compaction wait for `release_compaction`. Returns True.
 
-        The hook waits for at most eight seconds, and only while this process runs.
+        The hook waits for at most eight seconds, and only while the process that called this method
+        runs.
         """
         self.responses.hold_compaction(agent, os.getpid())
         return True

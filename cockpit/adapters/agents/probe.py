@@ -25,7 +25,7 @@ def probed_version(path: Path, environment: Mapping[str, str], install: str) -> 
     """Return the version that the program prints for `--version`; cached until the file changes.
 
     Raises `ProgramMissing` if the program is missing, cannot be started, fails or prints no
-    version; `install` is the next step in the error.
+    version; `install` is the step that the error suggests.
     """
     try:
         real = path.resolve(strict=True)

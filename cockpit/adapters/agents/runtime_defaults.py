@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 class RuntimeDefaults:
-    """The optional methods of `ports.Runtime`. Required methods have no default, so that mypy
-    reports a missing one."""
+    """Defaults of the optional methods of `ports.Runtime`. Required methods have no default, so
+    that mypy reports a missing one."""
 
     def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
         return None

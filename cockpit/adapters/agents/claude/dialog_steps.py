@@ -21,9 +21,9 @@ _TEXT_LINES = frozenset(
 
 
 def next_step(seen: Dialog, answer: Answer) -> Step | Stuck:
-    """Return the next key or paste of an answer; `Stuck` if the answer cannot be given.
+    """Return the next key or paste that gives an answer; `Stuck` if the answer cannot be given.
 
-    The step with `last` submits the answer.
+    The step that submits the answer has `last` set.
     """
     if any(not 0 <= place < len(seen.choices) for place in answer.choices):
         return Stuck("the dialog does not have this choice")

@@ -37,7 +37,7 @@ LARGEST_ANSWER = 256 * 1024
 
 @dataclass(frozen=True, slots=True)
 class ForkOrder:
-    """A question for a copy of a session."""
+    """A question for a copy of a session, and how to start the copy."""
 
     session: str
     directory: str
@@ -51,7 +51,7 @@ class ForkOrder:
 
 
 async def ask_fork(order: ForkOrder, deadline: float) -> Aside:
-    """Return the answer of a copy of the session, after its processes have ended. Raises
+    """Return the answer of a copy of the session, after the copy's processes have ended. Raises
     `Failed`."""
     process = await asyncio.create_subprocess_exec(
         *with_given_limit([sys.executable, "-P", "-m", __name__]),

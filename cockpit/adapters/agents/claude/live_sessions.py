@@ -48,7 +48,7 @@ def presence(config: Path, pid: int) -> Presence | None:
 
 
 def own_presence(config: Path, pid: int) -> Presence | None:
-    """Return the status of process `pid` itself.
+    """Return the status of process `pid`; descendants are not searched.
 
     None if there is no status file, or if another process wrote the file.
     """

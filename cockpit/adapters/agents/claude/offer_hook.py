@@ -27,7 +27,7 @@ from cockpit.core.errors import Failed, NotNow
 from cockpit.core.safetext import safe_line
 
 OPTION = "--offer-handoff"
-"""The option of `cockpit` in the hook's command."""
+"""The option with which the hook runs `cockpit`, to offer a waiting handoff document."""
 SECONDS = 5
 """Seconds after which the CLI continues without the hook; the hook exits earlier."""
 _EVENT = ("hooks", "SessionStart")
@@ -37,7 +37,7 @@ _UNCHANGED = "Nothing was changed."
 
 
 class Setup(StrEnum):
-    """The state of the hook in the user's settings."""
+    """The state of cockpit's hook, which offers handoff documents, in the user's settings."""
 
     YES = "set up"
     NO = "not set up"

@@ -23,7 +23,8 @@ from cockpit.adapters.files.private_file import write_private
 
 SOURCE = Path(__file__).parents[3] / "plugin"
 OUR_OWN = "bin/cockpit"
-"""The only generated file of the plugin with the commands; the others are copied."""
+"""The script in the plugin with cockpit's commands. It is generated; the plugin's other files are
+copied."""
 TOOLS = "cockpit-tools"
 """The name of the plugin with cockpit's tools."""
 TOOLS_RULE = f"mcp__plugin_{TOOLS}_{SERVER}"
@@ -31,7 +32,7 @@ TOOLS_RULE = f"mcp__plugin_{TOOLS}_{SERVER}"
 
 
 def install_plugin(state: Path) -> Path:
-    """Install the plugin with the commands in the state folder; return the plugin's folder.
+    """Install the plugin with cockpit's commands in the state folder; return the plugin's folder.
 
     Writes only changed files.
     """

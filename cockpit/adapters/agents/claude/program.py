@@ -33,10 +33,10 @@ def bundled_path() -> Path | None:
 def find_program(
     environment: Mapping[str, str], *, path: Path | None = None, bundled_only: bool = False
 ) -> Program:
-    """Return the first of `path`, `claude` on the PATH of `environment`, and the bundled program.
+    """Return `path`, or else `claude` on the PATH of `environment`, or else the bundled program.
 
-    With `bundled_only`, PATH is not searched. The program is probed. If the program does not
-    answer, no other one is tried. Raises `ProgramMissing`.
+    With `bundled_only`, PATH is not searched. Checks the program with `probed_version`; if the
+    check fails, no other program is tried. Raises `ProgramMissing`.
     """
     if path is not None:
         return Program(path, probed_version(path, environment, INSTALL))

@@ -11,8 +11,9 @@ MOST_QUESTIONS = 20
 
 
 def request_text(tool: ToolUse) -> str:
-    """Return a call's command, change of a file, URL with prompt, plan or questions.
+    """Return what the user has to judge in a tool call.
 
+    This is the command, the change of a file, the URL with the prompt, the plan or the questions.
     Empty for other tools. The text is returned as the model wrote it, and can contain control
     characters.
     """

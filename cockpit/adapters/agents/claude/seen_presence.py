@@ -18,8 +18,8 @@ from cockpit.ports.runtimes import Presence
 CHECKED = 10.0
 """Seconds after which a status is read again, because the process may have ended."""
 SETTLED = 1.0
-"""Seconds without a change before a status is remembered. A newer file could change again without a
-new modification time."""
+"""Seconds without a change before a status is remembered. A file that has just changed could change
+again without a new modification time."""
 _MOST = 1_000
 
 _Signature = tuple[int, int, int]

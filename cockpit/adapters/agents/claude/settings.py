@@ -140,7 +140,7 @@ def write_settings(path: Path, settings: Mapping[str, Any]) -> None:
 
 
 def _settings_files(directory: Path, environment: Mapping[str, str]) -> Iterator[Path]:
-    """Yield the user's settings files, highest precedence first."""
+    """Yield the settings files that apply in `directory`, highest precedence first."""
     checkout = main_checkout(directory)
     if checkout is not None:
         yield checkout / ".claude" / "settings.local.json"

@@ -65,7 +65,7 @@ class FactsParser:
         of the same message usually has calls, and one event for both lines is faster."""
         self._billed = Usage()
         self._awaited: dict[str, Awaited] = {}
-        """The calls whose results are needed."""
+        """The calls whose results are needed, by id."""
         self._held: dict[tuple[str, ...], tuple[Block, bool]] = {}
         """The latest successful check of each kind, held back while a newer one can replace it."""
         self._kept_back = 0

@@ -54,7 +54,8 @@ _GOAL = re.compile(r"^#{1,2}\s[^\n]*\bgoal\b", re.IGNORECASE | re.MULTILINE)
 def result_events(
     record: Record, block: Record, sidechain: bool, at: datetime | None
 ) -> Iterator[SessionEvent]:
-    """Yield the events of one result, including those about the model, a plan or a document."""
+    """Yield the events of one tool result, including those about a model, a plan or a document in
+    it."""
     details = record.get("toolUseResult")
     details = details if isinstance(details, dict) else {}
     yield _finished(record, block, details, sidechain, at)
@@ -115,7 +116,8 @@ def _finished(
 
 
 def _until(details: Record, began: datetime | None) -> datetime | None:
-    """Return when the CLI ends a monitor; None without a time limit, and for other results."""
+    """Return the time at which the CLI ends the monitor that a call started; None if the monitor
+    has no time limit, or if the call started no monitor."""
     limit = details.get("timeoutMs")
     if began is None or details.get("persistent") is not False or type(limit) is not int:
         return None
@@ -133,7 +135,8 @@ def _exit(details: Record, text: str, failed: bool) -> int | None:
 
 
 def _reported(details: Record) -> str:
-    """Return a background task's output, without the CLI's text around it; empty otherwise."""
+    """Return a background task's output, without the CLI's text around it; empty for other
+    results."""
     task = details.get("task")
     output = (
         task.get("output") if isinstance(task, dict) and "retrieval_status" in details else None

@@ -32,7 +32,7 @@ _USAGE = re.compile(
 _UNUSUAL = re.compile(rb'"(?:iterations":\[\{|isApiErrorMessage"|usage":)')
 _LARGE_MODEL = b'"resolvedModel"'
 LARGE_SIGNATURE = b"(1M context)"
-"""Part of a commit's trailer by a model with the large window."""
+"""Part of the trailer that a model with the large window adds to a commit."""
 CLOSING_BRACE = 0x7D
 
 
@@ -46,8 +46,8 @@ class ReplyCounter:
 
     def __init__(self) -> None:
         self.message: tuple[bytes, bytes, bytes] | None = None
-        """The previous reply's subagent mark, id and model. None after a fully parsed line, so that
-        the next line of the same message gives an event too."""
+        """The previous reply's `isSidechain`, message id and model, as bytes of the line. None
+        after a fully parsed line, so that the next line of the same message gives an event too."""
         self._ident = self._model = ""
         self._counts = b""
         """The previous reply's token counts, as bytes of the line; `_billed` has the numbers."""

@@ -26,7 +26,7 @@ _Any = Raw | UnsetType
 _FILE_TOOLS = frozenset({"Edit", "MultiEdit", "Read", "Write"})
 _PLANS = "/.claude/plans/"
 _LARGE_SIGNATURE = "(1M context)"
-"""Part of a commit's trailer by a model with the large window."""
+"""Part of the trailer that a model with the large window adds to a commit."""
 
 
 class Counts(Struct, gc=False):
@@ -62,7 +62,8 @@ class Message(Struct, gc=False):
 
 
 class Details(Struct, gc=False):
-    """The CLI's own form of a tool result: the fields that can add facts to a plain success."""
+    """The CLI's own form of a tool result: the fields that can say more than that the call
+    succeeded."""
 
     interrupted: bool | None = None
     agentId: _Any = ABSENT
@@ -164,7 +165,10 @@ def call_of(block: Block) -> ToolUse | None:
 
 
 def success(block: Block, sidechain: bool) -> ToolFinished:
-    """Return the result of a call that succeeded, without its time. Raises `ValueError`."""
+    """Return the event for the result of a successful call, without the time.
+
+    Raises `ValueError` if the result cannot be decoded.
+    """
     content = None if block.content is ABSENT else loads(bytes(block.content))
     text, tail = output_of(content)
     return ToolFinished(

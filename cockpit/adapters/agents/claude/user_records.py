@@ -75,7 +75,7 @@ _OWN_MARK = re.compile(r"<\\(?=/?pasted_content\b)")
 
 
 def events_of_user(record: Record, at: datetime | None) -> Sequence[SessionEvent]:
-    """Return the events of a `user` record in order: results first, then text."""
+    """Return the events of a `user` record in order: tool results first, then the prompt."""
     message = record.get("message")
     content = message.get("content") if isinstance(message, dict) else None
     sidechain = record.get("isSidechain") is True
@@ -170,7 +170,10 @@ def _is_meta(record: Record, text: str) -> bool:
 
 
 def notice(text: str, at: datetime | None) -> Sequence[SessionEvent]:
-    """Return the end of a background task or a subagent in the CLI's notice; empty without one."""
+    """Return the event for the background task or subagent that ended, from the CLI's notice.
+
+    Empty if the notice reports no end.
+    """
     fields = dict(reversed(_NOTICED.findall(text)))
     tool, status = fields.get("tool-use-id", ""), fields.get("status")
     if not status and _TIMED_OUT.search(text):

@@ -34,14 +34,15 @@ HOOK_EVENTS = (
 every tool call and report no more than `PostToolUse`."""
 
 TIMEOUT = 3
-"""Seconds after which Codex continues without the reporter; Codex's maximum for `SessionEnd`."""
+"""Seconds after which Codex continues without the reporter. Codex allows no more for
+`SessionEnd`."""
 
 SOURCE = "/<session-flags>/config.toml"
-"""Codex's file name for hooks from an argument."""
+"""The file name that Codex gives to hooks from an argument."""
 
 
 def hook_flags(reporter: Path, state: Path, agent: AgentName) -> list[str]:
-    """Return the option and the value that add the hooks of one agent."""
+    """Return the option and its value that add one agent's hooks, as trusted hooks, to Codex."""
     tables, trusted = [], []
     for event in HOOK_EVENTS:
         command = shlex.join([str(reporter), str(state), agent, event])

@@ -87,7 +87,8 @@ class CodexSessions:
         return ("codex", "resume", session.id)
 
     def watch(self, call: Callable[[], None]) -> Callable[[], None]:
-        """Watch the locks, and Codex's folder, in which Codex records each prompt."""
+        """Watch the folder of the locks, and Codex's configuration folder, where each prompt is
+        recorded."""
         config = config_folder(self._environment)
         stops = [watch_entries(folder, call) for folder in (config / LOCKS, config)]
 
@@ -99,10 +100,10 @@ class CodexSessions:
 
 
 def open_session(pid: int, environment: Mapping[str, str]) -> SessionId | None:
-    """Return the main session that process `pid` or one of its children has open.
+    """Return the session that process `pid` or one of its children has open.
 
-    npm's `codex` runs Codex as a child. None if there is no such session, if there are several, or
-    if the session has no transcript.
+    npm's `codex` runs Codex as a child. Subagents' sessions are ignored. None if there is no such
+    session, if there are several, or if the session has no transcript.
     """
     sessions: list[tuple[SessionId, Mapping[str, Any] | None]] = []
     for ident, holder in _held(config_folder(environment) / LOCKS):
@@ -134,7 +135,8 @@ def _held(folder: Path) -> list[tuple[SessionId, int]]:
 
 
 def _open_record(pid: int, ident: SessionId) -> Path | None:
-    """Return the session's transcript if the process has it open, as after the first prompt."""
+    """Return the session's transcript; None if the process does not have it open, as before the
+    first prompt."""
     for path in open_paths(pid):
         record = reported_transcript(str(path), ident)
         if record is not None and is_file(record):

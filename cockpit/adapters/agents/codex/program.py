@@ -17,7 +17,7 @@ INSTALL = "Install Codex with: npm install -g @openai/codex"
 def find_program(environment: Mapping[str, str], *, path: Path | None = None) -> Program:
     """Return the program at `path`, or else `codex` on the PATH of `environment`.
 
-    The program is probed. Raises `ProgramMissing`.
+    Checks the program with `probed_version`. Raises `ProgramMissing`.
     """
     if path is None:
         program = shutil.which("codex", path=environment.get("PATH", os.defpath))

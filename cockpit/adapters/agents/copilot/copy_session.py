@@ -37,8 +37,11 @@ async def ask_copy(
     environment: Mapping[str, str],
     deadline: float,
 ) -> Aside:
-    """Return a copy's answer, after its process has ended and the copy is removed. Raises `Failed`
-    if there is no answer, and `NotNow` if there is no transcript."""
+    """Return the answer of a copy of the session.
+
+    Returns after the copy's process has ended and the copy is removed. Raises `Failed` if there is
+    no answer, and `NotNow` if there is no transcript.
+    """
     original = session_folder(order.session_id, environment)
     if original is None or not original.is_dir():
         raise NotNow("The session has no transcript to copy")

@@ -33,7 +33,7 @@ Payload = Mapping[str, Any]
 LONGEST_COMMAND = 8000
 """Maximum characters of `DialogOpened.command`."""
 _ASKS = {"Run command": "Bash", "Edit file": "Edit", "Create file": "Write", "Read file": "Read"}
-"""The name of a tool, by the first words of the notification about its permission dialog."""
+"""Claude Code's names of tools, by the first words of Copilot's notice of a permission dialog."""
 _SOURCES = {"new": "clear"}
 """Values of `SessionBegan.source`, by Copilot's source; all other sources are kept. Copilot reports
 `new` for a session after `/clear`, and for any other new session."""

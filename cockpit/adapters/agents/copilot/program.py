@@ -17,7 +17,7 @@ INSTALL = "Install Copilot CLI with: npm install -g @github/copilot"
 def find_program(environment: Mapping[str, str], *, path: Path | None = None) -> Program:
     """Return the program at `path`, or else `copilot` on the PATH of `environment`.
 
-    The program is probed. Raises `ProgramMissing`.
+    Checks the program with `probed_version`. Raises `ProgramMissing`.
     """
     if path is None:
         program = shutil.which("copilot", path=environment.get("PATH", os.defpath))

@@ -29,7 +29,8 @@ LARGEST_ANSWER = 256 * 1024
 async def ask_copy(
     program: Path, order: SessionOrder, question: str, environment: dict[str, str], deadline: float
 ) -> Aside:
-    """Return a copy's answer, after its process has ended. Raises `Failed`.
+    """Return the answer of a copy of the session, after the copy's process has ended. Raises
+    `Failed`.
 
     If the copy does not answer, its transcripts remain, because their names are unknown.
     """

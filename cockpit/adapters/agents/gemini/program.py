@@ -22,7 +22,7 @@ process and ignores every signal (0.61.0)."""
 def find_program(environment: Mapping[str, str], *, path: Path | None = None) -> Program:
     """Return the program at `path`, or else `gemini` on the PATH of `environment`.
 
-    The program is probed. Raises `ProgramMissing`.
+    Checks the program with `probed_version`. Raises `ProgramMissing`.
     """
     if path is None:
         program = shutil.which("gemini", path=environment.get("PATH", os.defpath))

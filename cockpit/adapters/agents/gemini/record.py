@@ -45,7 +45,8 @@ PROMPT_KEPT = 1_000_000
 SNAPSHOT = "<state_snapshot>"
 """Part of the text that replaces the history in a compaction."""
 _FRESH = timedelta(seconds=3)
-"""Maximum time between a compaction's snapshot and the history that is written after it."""
+"""Maximum time from a compaction's snapshot until Gemini writes the new history; if more time has
+passed, Gemini wrote the history for another reason."""
 _APART = timedelta(seconds=1)
 """Maximum time between the first message and the snapshot in a resumed session's history; with a
 larger difference, the history belongs to a compaction."""

@@ -259,7 +259,8 @@ class Gemini(HookedRuntime):
         return
 
     def hold_compaction(self, agent: AgentName) -> bool:
-        """Return False: Gemini runs its hook before every request, not only before a compaction."""
+        """Return False: Gemini runs its compaction hook before every request, not only before a
+        compaction."""
         return False
 
     def release_compaction(self, agent: AgentName) -> bool:

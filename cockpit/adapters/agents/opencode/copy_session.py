@@ -29,7 +29,8 @@ NO_TOOLS = json.dumps({"*": "deny"})
 
 
 async def ask_copy(program: Path, order: SessionOrder, question: str, deadline: float) -> Aside:
-    """Return a copy's answer, after the copy's process has ended. Raises `Failed`."""
+    """Return the answer of a copy of the session, after the copy's process has ended. Raises
+    `Failed`."""
     arguments = ["run", "--session", order.session_id, "--fork", "--format", "json", "--pure"]
     if order.model:
         arguments += ["--model", order.model]

@@ -19,7 +19,7 @@ from cockpit.core.foreign_json import loads
 from cockpit.core.timestamps import moment
 
 LONGEST_START = 120.0
-"""Maximum seconds from the start of a process to the first line of its run."""
+"""Maximum seconds from the start of a process to its first line in the log."""
 CLOCK_SLACK = 1.0
 """Tolerance in seconds: the start of a process is known less precisely than the time of a line."""
 MOST_BYTES = 16 * 1024 * 1024
@@ -124,7 +124,8 @@ def _possible(process: Started, runs: Iterable[Run]) -> list[Run]:
 
 
 def _text(value: bytes) -> str:
-    """Return a value of a line. opencode writes a value with spaces or quotes as a JSON string."""
+    """Return a value in a line of the log as text. opencode writes a value with spaces or quotes as
+    a JSON string."""
     text = value.decode("utf-8", "replace")
     if not text.startswith('"'):
         return text

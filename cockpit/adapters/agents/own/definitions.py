@@ -17,7 +17,7 @@ from cockpit.config.own_runtimes import NAME_PATTERN, OwnRuntime, installed_runt
 from cockpit.core.errors import Hindered, NotNow
 
 KEPT = "runtimes.json"
-"""Name of the file with the definitions, below the state folder."""
+"""Name of the file in which the definitions are saved, below the state folder."""
 
 
 class Definitions:

@@ -52,7 +52,7 @@ class Replaced(Exception):
 
 
 class Follower:
-    """Follows one record until the process `pid` has ended."""
+    """Passes one agent's record to the reader until the agent's process, `pid`, has ended."""
 
     def __init__(self, spec: dict[str, Any], pid: int) -> None:
         self.record: str = spec["record"]
@@ -125,7 +125,7 @@ def _opened(pid: int) -> int | None:
 
 
 class Reading:
-    """One process of the reader, which gets the whole record from the beginning."""
+    """Passes the whole record, from its beginning, to one process of the reader."""
 
     def __init__(self, follower: Follower, process: subprocess.Popen[bytes]) -> None:
         assert process.stdin is not None
@@ -196,7 +196,7 @@ class Reading:
         return piece
 
     def _exchange(self, seconds: float) -> None:
-        """Write pending input to the reader, and read its output, for at most `seconds`."""
+        """Write pending input to the reader, and read its output. Waits for at most `seconds`."""
         with selectors.DefaultSelector() as selector:
             selector.register(self.stdout, selectors.EVENT_READ)
             if self.pending:

@@ -27,7 +27,7 @@ from cockpit.ports.panes import Launch
 from cockpit.ports.runtimes import CompactionRule, Program, SessionOrder
 
 FOLDER = "own-runtimes"
-"""The folder of all custom runtimes, below the state folder."""
+"""The folder for the files of all custom runtimes, below the state folder."""
 ANSWERS = "answers"
 """The folder for the output of a runtime's reader, below the runtime's folder."""
 COMPANION = Path(__file__).with_name("companion.py")
@@ -40,7 +40,8 @@ _UNKNOWN = No("`record` is not configured")
 
 
 class OwnProgram(Command):
-    """Runs the program of one definition; requests can only be pasted into the program's pane."""
+    """Runs the program of one `[runtimes.NAME]` table; requests can only be pasted into the
+    program's pane."""
 
     def __init__(self, name: str, definition: OwnRuntime, state: Path) -> None:
         super().__init__(state)
@@ -53,7 +54,7 @@ class OwnProgram(Command):
         self.folder = state.absolute() / FOLDER / name
 
     def program(self, environment: Mapping[str, str]) -> Program:
-        """Return the program without a probe. Raises `ProgramMissing`."""
+        """Return the program, without running it to check it. Raises `ProgramMissing`."""
         word, *_ = self._filled(self.definition.program, {"home": _home(environment)})
         owner = f'runtime "{self.name}"'
         return Program(Path(resolved_program(owner, word, None, environment)), version="")
