@@ -42,8 +42,8 @@ HOOK_EVENTS = (
 would otherwise start a process before every tool call and report no more than `PostToolUse`."""
 
 DRAFTS = "//**/draft-*.md"
-"""Pattern of the files that can be a document's draft. Before a tool writes such a file, the
-reporter checks its path."""
+"""Pattern of the files that can be the draft of a handoff document. Before a tool writes such a
+file, the reporter checks its path."""
 WRITERS = ("Write", "Edit")
 
 HOOK_TIMEOUT = 5

@@ -1,7 +1,7 @@
 """Context windows of Codex's models, and the point at which Codex compacts.
 
 Every turn in a transcript reports the window, so this table is used only before the first turn. The
-reported window is 95% of the model's; Codex compacts at 90% of the model's (0.169.0).
+reported window is 95% of the model's window; Codex compacts at 90% of the model's window (0.169.0).
 """
 
 from __future__ import annotations

@@ -175,7 +175,7 @@ def _session(
 
 
 def _kind(pid: int) -> str:
-    """Return Codex's command for a session without a screen, else `interactive`."""
+    """Return the command that runs Codex without a screen, such as `exec`; else `interactive`."""
     words = arguments(pid)[1:]
     options = words[: words.index("--")] if "--" in words else words
     return next((word for word in options if word in _MODES), "interactive")

@@ -36,7 +36,8 @@ CLOCK_SLACK = 1.0
 _MODES = ("-p", "--prompt", "--acp", "--experimental-acp")
 """Options of Gemini for sessions without a screen."""
 IDLE_AFTER = ("SessionStart", "AfterAgent")
-"""Events after which no turn is open. A turn that was cancelled has no event at its end."""
+"""Events after which no turn is open. After any other event, a turn may be open: a cancelled turn
+has no event at its end."""
 
 
 class GeminiSessions:
@@ -115,6 +116,7 @@ def _session(note: Path, pid: int) -> LiveSession | None:
 
 
 def _kind(words: Sequence[str]) -> str:
-    """Return Gemini's option for a session without a screen, without dashes; else `interactive`."""
+    """Return the option that runs Gemini without a screen, without its dashes; else
+    `interactive`."""
     names = (word.partition("=")[0] for word in words)
     return next((name.lstrip("-") for name in names if name in _MODES), "interactive")

@@ -41,7 +41,8 @@ def remove_second_transcripts(environment: Mapping[str, str]) -> None:
 
 
 def remove_second_transcript(record: Path) -> None:
-    """Remove the second transcript of a session; `record` is either transcript. Never raises."""
+    """Remove the second transcript of a session; `record` is the path of either transcript. Never
+    raises."""
     ident = record.stem.rpartition("-")[2]
     with suppress(OSError):
         _remove_empty(list(record.parent.glob(f"session-*-{ident}.jsonl")))

@@ -1,8 +1,8 @@
 """Context windows of opencode's models, and the point at which opencode compacts.
 
-After the first request, the transcript contains the window and the compaction point; this module's
-values are used before. opencode reads the limits of a model from its own list of models, or from
-the user's `opencode.json`.
+After the first request, the transcript contains the window and the compaction point. Until then,
+this module's values are used. opencode reads the limits of a model from its own list of models, or
+from the user's `opencode.json`.
 """
 
 from __future__ import annotations

@@ -52,7 +52,8 @@ LONGEST_WORD = 80
 KEPT_SECONDS = 30 * 86_400
 """Seconds for which a transcript is kept after it was last written."""
 GAP = 1.0
-"""Seconds from a change of the log to the watcher's call, because a turn writes many lines."""
+"""Seconds from a change of the log until the watcher is called, because a turn writes many
+lines."""
 _MODES = ("acp", "run", "serve", "web", "github", "pr")
 """Commands of opencode that open sessions without a screen."""
 
@@ -202,7 +203,8 @@ def _remove_old(folder: Path) -> None:
 
 
 def _kind(words: Sequence[str]) -> str:
-    """Return opencode's command for sessions without a screen, else `interactive`."""
+    """Return the command that runs opencode without a screen, such as `serve`; else
+    `interactive`."""
     return words[1] if len(words) > 1 and words[1] in _MODES else "interactive"
 
 

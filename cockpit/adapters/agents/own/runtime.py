@@ -219,7 +219,8 @@ class OwnProgram(Command):
     def nearest_mode(self, mode: str, rights: Rights) -> str:
         """Return the mode with the same name; without one, "" for the program's default.
 
-        The mode's rights are unknown, so the user is asked if the job comes from another CLI.
+        The mode's rights are unknown, so cockpit asks the user before a job of another CLI
+        continues in this mode.
         """
         return mode if mode in self.definition.permission_modes else ""
 
