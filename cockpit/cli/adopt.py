@@ -20,7 +20,8 @@ def _session_ids(
 ) -> list[str | CompletionItem]:
     """Complete the ids of sessions that cockpit did not start.
 
-    Completes nothing if no supervisor is reachable, or if it does not list such sessions.
+    Completes nothing if no supervisor is reachable, or if the supervisor does not list such
+    sessions.
     """
     from cockpit.cli.places import our_places
     from cockpit.cli.status import other_sessions

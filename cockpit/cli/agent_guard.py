@@ -3,8 +3,8 @@
 The supervisor checks the callers of its API itself (`supervisor/api/callers.py`). This module
 covers actions that do not need the local supervisor, such as trusting or writing a file, starting
 or ending a supervisor, running a hook, and requests to another machine. A process is inside an
-agent if cockpit's variables are in its environment or in that of a process above it, or if it was
-started in cockpit's tmux server outside the home window.
+agent if cockpit's variables are in its environment, or in the environment of one of its ancestors.
+A process that was started in cockpit's tmux server outside the home window is inside an agent too.
 """
 
 from __future__ import annotations
@@ -95,7 +95,8 @@ def _identity(folder: Path) -> os.stat_result | None:
 
 
 def _state_of(start: TmuxStart, places: Places) -> str | None:
-    """Return the state folder of the cockpit that owns this tmux server; None for other servers."""
+    """Return the state folder of the cockpit that owns this tmux server; None for a tmux server
+    that belongs to no cockpit."""
     if same_path(start.socket, places.tmux_socket):
         return str(places.state)
     folder, name = os.path.split(start.config)

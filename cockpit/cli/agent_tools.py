@@ -370,7 +370,10 @@ Match = tuple[str, str, HistoryHandoff]
 
 
 def in_repository(directory: Path, matches: Sequence[Match]) -> list[Match]:
-    """Return the documents of the directory's repository; without a repository, of the directory.
+    """Return the matches whose documents were written in the directory's repository.
+
+    If the directory is in no repository, returns the matches with documents in the directory
+    itself.
 
     A document belongs to the directory where it was written, even if that directory's worktree was
     removed. Documents in directories that cannot be read are left out.

@@ -126,7 +126,7 @@ def described(shown: DialogStatus, agent: str) -> str:
 def _numbers(written: str) -> list[int]:
     """Return the numbers in `1` or `1,3`; empty for `none`, which unchecks every box.
 
-    Raises `BadUsage`.
+    Raises `BadUsage` for any other text.
     """
     if written.strip() == "none":
         return []

@@ -37,8 +37,8 @@ while kill -0 "$client" 2>/dev/null; do wait "$client"; code=$?; done
 [ "$code" -eq 0 ] || [ -n "$ended" ] || exec "$cockpit" -P -m cockpit --client-ended "$code"
 exit "$code"
 """
-"""Run a tmux client in the foreground, forward TERM and HUP to it, and report a failed exit.
-All variable parts are passed as arguments; the shell does not evaluate them."""
+"""Run a tmux client in the foreground, forward TERM and HUP to it, and report an exit code other
+than 0. All variable parts are passed as arguments; the shell does not evaluate them."""
 
 
 def attach(name: str, *, aside: bool = False) -> NoReturn:

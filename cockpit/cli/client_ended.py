@@ -23,7 +23,7 @@ POLL_SECONDS = 0.1
 
 
 def report_client_end(code: int) -> int:
-    """Report that the tmux server exited, if it has; return the client's exit code."""
+    """Print a report if the tmux server has exited. Return `code`, the client's exit code."""
     places = our_places()
     if not _server_runs(places):
         say("cockpit: the tmux server exited, which ended the screen and every agent's pane")
@@ -44,7 +44,8 @@ def _server_runs(places: Places) -> bool:
 
 
 def _agent_lines(places: Places) -> list[str]:
-    """Return one line for each agent that has a session; without an answer, the error."""
+    """Return one line for each agent that has a session; if the supervisor does not answer, the
+    error."""
     try:
         rows = _wait_until_ended(places)
     except CockpitError as error:

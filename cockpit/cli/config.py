@@ -53,7 +53,7 @@ def check(config: Path | None) -> int:
 
 
 def show(config: Path | None) -> int:
-    """Print every setting in effect, in TOML syntax, and where it is set.
+    """Print every setting in effect, in TOML syntax, and the file and line that set it.
 
     Values that may be secret are hidden, and a long prompt is cut.
     """
@@ -116,7 +116,7 @@ def _print_theme_problems(name: str) -> None:
 
 
 def _threshold_tables(settings: Settings) -> Iterator[str]:
-    """Yield the lines of a table of thresholds for each group of agents that share them.
+    """Yield the lines of the threshold tables: one table per group of agents with equal thresholds.
 
     Without configured agents, there is one table, of [defaults]. Leaves out agents whose runtime
     does not report its context.

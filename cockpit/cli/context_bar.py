@@ -31,7 +31,7 @@ HEADER = f"{'CONTEXT':<29}{'BAND':<8}{'TURNS':<9}"
 
 
 def bar(used: float) -> str:
-    """Return ten cells, filled in proportion; all are filled only at 100%."""
+    """Return ten cells, filled in proportion to `used`, from 0 to 1. Only 1 fills all ten."""
     filled = min(_CELLS, int(used * _CELLS))
     return "█" * filled + "░" * (_CELLS - filled)
 

@@ -98,7 +98,8 @@ class Camera:
     async def take(
         self, shots: Iterable[Shot], client: Supervisor, ui: UIContext, hidden: str
     ) -> None:
-        """Take the pictures. In their text, `ALWAYS` replaces `hidden`, the demo's folder."""
+        """Take the pictures. In their text, `ALWAYS` replaces `hidden`, the path of the demo's
+        folder."""
         for shot in shots:
             self._say(f"picture {len(self.pictures) + 1} of {self._shots}: {shot.name}")
             svg = await picture(client, shot, ui, [themes_folder()])

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from cockpit.tui.pictures.picture import Shot
 
 PROMPT = " ".join("Show tax in the report".replace(" ", "␣")).replace("␣", "space")
-"""A prompt as a sequence of key names."""
+"""Key names that type a prompt into the form for a new agent."""
 
 LOW = (120, 20)
 """Columns and rows of a smaller picture, for screens with little content."""

@@ -8,7 +8,7 @@ from typing import Literal
 from cockpit.core.errors import CockpitError
 
 Level = Literal["fit", "note", "unfit"]
-"""`note`: worth knowing, but not a problem. `unfit`: something will not work."""
+"""`fit`: no problem. `note`: worth knowing, but not a problem. `unfit`: something will not work."""
 
 
 @dataclass(frozen=True, slots=True)

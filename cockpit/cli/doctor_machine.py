@@ -107,7 +107,8 @@ def _version(name: str, version: str, where: str) -> Finding:
 
 
 def own_sessions(environment: Mapping[str, str]) -> list[Finding]:
-    """Check the hook for pending handoffs, if the user has Claude Code.
+    """If Claude Code is on PATH, check the hook that shows pending handoffs in the user's own
+    sessions.
 
     The hook is optional, so a missing hook is not a problem.
     """
@@ -150,7 +151,8 @@ def other_clis(environment: Mapping[str, str]) -> list[Finding]:
 
 
 def gemini(environment: Mapping[str, str], directory: Path) -> list[Finding]:
-    """Check Gemini CLI, if it is installed: cockpit's extension, and trust in the directory."""
+    """If Gemini CLI is installed, check its version, cockpit's extension, and trust in the
+    directory."""
     from cockpit.adapters.agents.gemini.extension import Linked, state_of
     from cockpit.adapters.agents.gemini.program import find_program
     from cockpit.adapters.agents.gemini.settings import settings_file

@@ -145,8 +145,11 @@ def theme_files(folder: Path) -> list[Finding]:
 
 
 def _out_of_descriptors(places: Places) -> Finding | None:
-    """Return a finding if the supervisor has reached its limit of open files, so that it does not
-    answer. None if it has not, or if that is unknown."""
+    """Return a finding if the supervisor does not answer because it has reached its limit of open
+    files.
+
+    None if the supervisor has not reached the limit, and if that is unknown.
+    """
     if not USES_LINUX:
         return None  # no other system shows the limits of another process
     try:
@@ -186,7 +189,7 @@ def supervisor(places: Places) -> Finding:
 
 
 def tmux_server(places: Places) -> Finding:
-    """Check whether the private server's socket exists and accepts connections."""
+    """Check whether the private tmux server's socket exists and accepts connections."""
     import socket
 
     if not places.tmux_socket.exists():

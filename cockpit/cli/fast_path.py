@@ -1,7 +1,8 @@
 """Run the commands that must start quickly, before anything heavy is imported.
 
-These are the commands that are used often, and the screen and supervisor processes. Only their
-simplest forms are handled here. All other forms go through click to the same functions.
+These are the commands that are used often, and the processes of the screen and the supervisor. Only
+the simplest forms of each command are handled here. All other forms go through click to the same
+functions.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ def pause_gc() -> None:
 
 
 def resume_gc() -> None:
-    """Turn garbage collection on again, and exclude all objects that exist now."""
+    """Turn garbage collection on again, and exclude from it all objects that exist now."""
     gc.freeze()
     gc.enable()
 

@@ -121,7 +121,7 @@ def _drawing(at: float, agents: list[Row]) -> Callable[[], None] | None:
 
 
 def _reported(places: Places) -> tuple[float, list[Row]] | None:
-    """Return the time and the agents that the supervisor reports; None if it does not answer."""
+    """Return the current time and the supervisor's rows; None if the supervisor does not answer."""
     try:
         agents = json.loads(fetch(places.socket, "/v1/status", patience=PATIENCE))["agents"]
     except CockpitError:
@@ -130,7 +130,7 @@ def _reported(places: Places) -> tuple[float, list[Row]] | None:
 
 
 def _kept(places: Places) -> tuple[float, list[Row]]:
-    """Return the time and the agents that the previous supervisor saved.
+    """Return the rows that the previous supervisor saved, preceded by the time of saving.
 
     Raises one of `_EXPECTED`, such as `OSError` if nothing was saved.
     """

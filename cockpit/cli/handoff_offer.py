@@ -19,10 +19,11 @@ from typing import Any
 
 LONGEST = 0.9
 """Maximum seconds for reading the files, because the user is waiting for the session. The start of
-Python is not included: on a busy machine, it can take longer than this."""
+Python is not included; on a busy machine, it can take more than `LONGEST`."""
 _FOLDER = re.compile(r"[\w.-]+(/[\w.-]+)*")
 _DOCUMENT = re.compile(r"handoff-\d{4}-\d\d-\d\d-\d{6}(-\d{1,3})?\.md")
-"""Sessions see only these file names, because other names could contain any sentence."""
+"""Matches the file names that a session may see. Any other name could contain instructions for the
+model."""
 
 
 def print_offer() -> int:

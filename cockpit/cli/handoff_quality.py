@@ -28,8 +28,9 @@ class Row:
     number: int
     """The number of the session that was handed off."""
     before: int | None
-    """Tokens of the old session at its end. For a handoff of an earlier cockpit version, the last
-    count of the session that the handoff ended. None if unknown."""
+    """Tokens in the old session's context at the handoff; None if unknown. If the handoff was
+    recorded by an older version of cockpit, without this number: the last known tokens of the
+    session that the handoff ended."""
     handoff: HistoryHandoff
 
 

@@ -14,7 +14,8 @@ import click
 _EXPLANATION = re.compile(r"\S {2,}(?=\S)")
 """Matches the gap between an example and its explanation."""
 LEAST = 20
-"""Minimum columns for an explanation; with fewer, it continues at the indent of the example."""
+"""Minimum columns for an explanation; with fewer, the explanation continues at the indent of the
+example."""
 
 
 class HelpFormatter(click.HelpFormatter):
@@ -59,7 +60,10 @@ def fitted(paragraph: str, width: int) -> str:
 
 
 def _hanging(line: str, width: int) -> str:
-    """Break a long line between words; indent the rest like the line's explanation."""
+    """Break a long line between words; indent its continuation like the line's explanation.
+
+    Without an explanation, the continuation has the indent of the line.
+    """
     if len(line) <= width:
         return line
     column = len(line) - len(line.lstrip())

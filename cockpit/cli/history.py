@@ -199,7 +199,7 @@ def _format_statement(agent: str, statement: HistoryStatement) -> str:
 
 
 def format_chain(chain: HistoryChain, now: datetime) -> list[str]:
-    """Format a job: its goal, its sessions in order, and a warning if it needed many handoffs."""
+    """Format a job: its goal, its sessions in order, and a note if the job needed many handoffs."""
     sessions = chain.sessions
     spent = [session.cost_usd for session in sessions if session.cost_usd is not None]
     sums = [
@@ -314,7 +314,7 @@ def _ended_at(session: HistorySession, now: datetime) -> datetime | None:
 
 
 def _duration(began: str | None, ended: datetime | None) -> str:
-    """Format a duration; empty if it is unknown."""
+    """Format the time between `began` and `ended`; empty if either is unknown."""
     if began is None or ended is None:
         return ""
     minutes = max(0, int((ended - datetime.fromisoformat(began)).total_seconds() // 60))

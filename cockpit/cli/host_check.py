@@ -19,7 +19,7 @@ _MARKS = {"fit": "ok  ", "note": "note", "unfit": "BAD "}
 
 
 def check_hosts(hosts: Sequence[Host], seconds: float, *, as_json: bool) -> int:
-    """Check the hosts at the same time; return 1 if one has a serious problem, else 0."""
+    """Check the hosts at the same time; return 1 if any host has a serious problem, else 0."""
     findings = {
         report.name: report.findings() for report in _shown(hosts, seconds, as_json=as_json)
     }

@@ -31,7 +31,7 @@ WORDS = {
 
 
 def print_hosts(hosts: Sequence[Host], seconds: float, *, as_json: bool) -> None:
-    """Ask each host, and print its state as lines, or all states as a JSON list."""
+    """Ask all hosts for their state. Print one or more lines per host, or one JSON list."""
     names = _this_supervisor() if hosts else {}
     if as_json:
         order = {host.name: place for place, host in enumerate(hosts)}
@@ -56,9 +56,10 @@ def _this_supervisor() -> dict[str, str]:
 
 
 def _twin(report: HostReport, names: dict[str, str]) -> str | None:
-    """Return an earlier host with the same supervisor; None if there is none.
+    """Return the name of a host that reported the same supervisor earlier; None without one.
 
-    `names`: the first host by the id of its supervisor. This function adds the report's host.
+    `names` maps the id of each supervisor to the first host with that supervisor. This function
+    adds the report's host.
     """
     supervisor = report.facts.supervisor
     if supervisor is None or not supervisor.instance:
@@ -82,7 +83,7 @@ def state(report: HostReport) -> str:
 def host_object(report: HostReport, twin: str | None = None) -> dict[str, Any]:
     """Return a host as JSON; an unknown value is null.
 
-    `twin` is an earlier host with the same supervisor.
+    `twin` is the name of another host with the same supervisor; None without one.
     """
     facts, host_state = report.facts, state(report)
     cockpit, supervisor = facts.program("cockpit"), facts.supervisor
@@ -116,7 +117,7 @@ def host_object(report: HostReport, twin: str | None = None) -> dict[str, Any]:
 def host_lines(report: HostReport, width: int, now: datetime, twin: str | None = None) -> list[str]:
     """Format a host in one line; a problem adds lines with the reason and the next step.
 
-    `twin` is an earlier host with the same supervisor.
+    `twin` is the name of another host with the same supervisor; None without one.
     """
     facts, host_state = report.facts, state(report)
     head = f"{report.name:<{width}}  {WORDS[host_state]:<13}"
@@ -174,7 +175,7 @@ def _problem(report: HostReport) -> tuple[str, str] | None:
 
 
 def _duration(started_at: str, now: datetime) -> str:
-    """Return the time since the start with its unit.
+    """Return the time since `started_at`, such as `3h`.
 
     Empty if the start is unknown, or in the future because the clocks differ.
     """
