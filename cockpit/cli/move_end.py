@@ -1,7 +1,8 @@
-"""End a move: end the old session once the new one has replied, or remove what arrived.
+"""End a move: end the old session once the new session has replied, or undo the move.
 
-Never ends both sessions, and never lets both continue. If the answer of a machine was lost, ends
-neither session, and prints the commands that continue the move or keep the old session.
+Never ends both sessions, and never lets both continue. If it is unknown which session is running,
+because a machine's answer was lost, ends neither session. Then prints the commands that continue
+the move, or keep the old session.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Forget, Moved, Refuse, Stop
 
 LOOK = 0.5
-"""Seconds between two requests to a supervisor."""
+"""Seconds between two requests for an agent's status, while a move waits for the agent."""
 
 
 class Stranded(Failed):
@@ -55,10 +56,10 @@ class MoveEnd:
                 ) from error
 
     async def _is_moved(self, handoff: str) -> bool:
-        """Return whether the source has ended the session, although its answer was lost.
+        """Return whether the source has ended the old session, although its answer was lost.
 
-        Waits while the session is being ended. Raises `Stranded` if the source cannot be asked, or
-        does not end it in time.
+        Waits while the session is being ended. Raises `Stranded` if the source does not answer, or
+        does not end the session in time.
         """
         end = asyncio.get_running_loop().time() + self.wanted.seconds
         while True:
@@ -86,8 +87,8 @@ class MoveEnd:
         """End the new session, and remove what arrived on the target.
 
         With `refuse`, also refuses the handoff, so that the old session continues. Raises
-        `Stranded` if the target does not answer, or cannot remove what arrived. The old session
-        then waits, because the target may be running the new session.
+        `Stranded` if the target does not answer, or cannot remove what arrived. In that case the
+        old session waits, because the target may be running the new session.
         """
         say(f"Undoing the move: {safe_line(why, 300)}")
         try:

@@ -142,7 +142,8 @@ class Job:
         return await self._done(handoff)
 
     async def _continues(self, checked: Checked, handoff: str, record: Arrival) -> bool:
-        """Finish an earlier attempt and return True, if its new session has already replied."""
+        """Finish an earlier attempt, if its new session has already replied. Returns whether it
+        did."""
         row = await row_of(self.target, self.wanted.new_name)
         if row is None or row.state not in ALIVE or not works_in(row, record.folder):
             return False
@@ -275,7 +276,7 @@ class Job:
             )
 
     async def _done(self, handoff: str) -> int:
-        """Report a completed move, and clean up."""
+        """Report a completed move, and let the target complete its history and forget the move."""
         name = self.wanted.new_name
         say(f"{self.wanted.name} was moved to {self.target.shown}")
         try:

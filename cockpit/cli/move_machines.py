@@ -94,8 +94,8 @@ class Machine:
 
         Raises `CockpitError`, also if the machine refuses the step.
 
-        `send`: a file that follows the request. `receive`: where to write the file that follows the
-        answer. The answer contains the file's size and SHA-256.
+        `send`: a file that follows the request. `receive`: the path to which the file after the
+        answer is written. The answer contains this file's size and SHA-256.
         """
         with self._step(seconds) as step:
             feeder = threading.Thread(target=_feed, args=(step, request, send))
@@ -258,7 +258,7 @@ class Machine:
 
 
 def machine(name: str | None, config: Path | None) -> Machine:
-    """Return this machine for None and `local`, else the configured host.
+    """Return this machine for None and `local`, else the configured host with that name.
 
     Raises `BadUsage` for an unknown host, and `BadConfig`.
     """

@@ -108,7 +108,7 @@ async def _hold(request: Request, _bundle: Path, _input: IO[bytes]) -> Request:
 
 
 async def _describe(request: Request, _bundle: Path, _input: IO[bytes]) -> Request:
-    """Return the branch and the number of files to move, and the files that would stay."""
+    """Return the worktree's branch, the number of files to move, and the files that would stay."""
     git, directory = _git(), Path(request["directory"])
     described = await LeavingWorktree(git, directory).describe()
     home = await git.home(directory)
@@ -336,7 +336,10 @@ def _keep_documents(handoff: str, request: Request) -> Path:
 
 
 def _take(source: IO[bytes], bundle: Path, size: int, sha256: str) -> None:
-    """Write the bundle, which follows the request, to the file, and check it. Raises `Failed`."""
+    """Write the bundle that follows the request to `bundle`; check its size and hash.
+
+    Raises `Failed` if the size or the hash is wrong.
+    """
     if size <= 0:
         raise Failed(
             "The other machine sent an invalid size of its worktree's data",

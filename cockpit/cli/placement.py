@@ -45,13 +45,13 @@ if TYPE_CHECKING:
 SECONDS = 15.0
 """Maximum seconds to wait for a machine."""
 GRACE_SECONDS = 5.0
-"""Additional seconds for a connection to end."""
+"""Additional seconds for a connection to close after its time limit."""
 MOST_CORES, MOST_AGENTS, MOST_LOAD, MOST_MEMORY = 100_000, 100_000, 1e6, 2**60
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """One machine's answer."""
+    """One machine's answer: whether it can start the agent, and how busy it is."""
 
     candidate: Candidate
     agent: str = ""
@@ -63,9 +63,9 @@ def choose_machine(
 ) -> str:
     """Choose a machine, print the choice with its reasons, and return the machine's name.
 
-    `here` and `there` are the fields of `Start` for this machine and for another. Raises `NotNow`
-    if a machine has an agent of that name, `Failed` if no machine fits, and `NotAllowed` inside an
-    agent.
+    `here` has the fields of `Start` for this machine, `there` those for any other machine. Raises
+    `NotNow` if a machine has an agent of that name, `Failed` if no machine fits, and `NotAllowed`
+    inside an agent.
     """
     refuse_inside_agent("send requests to another machine")
     needed, roots = asyncio.run(needed_repository(Git(os.environ), directory))
@@ -193,7 +193,7 @@ def _ask_again(
 
 
 def read_answer(name: str, answer: Mapping[str, Any], *, note: str = "") -> Asked:
-    """Convert a machine's answer, which may be malformed or malicious."""
+    """Convert a machine's JSON answer to `Asked`. The JSON may be malformed or malicious."""
     if answer.get("version") != __version__:
         from cockpit.cli.move_check import upgrade_step
 

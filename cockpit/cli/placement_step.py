@@ -75,9 +75,9 @@ async def _directory_problem(git: Git, directory: Path, *, needed: bool, roots: 
 async def _supervisor(plan: Plan, name: AgentName, *, fits: bool) -> dict[str, Any]:
     """Return the number of running agents, the state of the agent `name`, and the start's error.
 
-    The error is that with which the supervisor would refuse to start the agent. The start is only
-    checked if the agent does not exist and the directory `fits`. If no supervisor answers, returns
-    only the reason.
+    The error says why the supervisor would refuse to start the agent. The start is only checked if
+    the agent does not exist and the directory `fits`. If no supervisor answers, returns only the
+    reason for that.
     """
     client = HttpClient(our_places().socket)
     try:

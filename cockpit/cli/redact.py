@@ -14,7 +14,8 @@ FOUND = 1
 
 
 def redact(environment: Mapping[str, str], *, check: bool) -> int:
-    """Copy stdin to stdout without secrets; with `check`, only list the line of each secret.
+    """Copy stdin to stdout without secrets; with `check`, only print the line number and kind of
+    each secret.
 
     Bytes that are not UTF-8 pass unchanged.
     """

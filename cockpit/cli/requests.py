@@ -30,9 +30,9 @@ _KEPT = f"{__name__}.kept"
 def ask(verb: Verb, *, is_only: bool = True) -> Done:
     """Send one request and print the supervisor's message on stderr.
 
-    `is_only`: the command sends no later request, so a new connection is not kept. A kept
-    connection costs another round trip, and another login on a host with an older cockpit. A
-    connection that an earlier request has kept is still used.
+    `is_only`: the command sends no later request, so a new connection is not kept open. Keeping it
+    open would cost another round trip, and another login on a host with an older cockpit. A
+    connection that an earlier request has kept open is still used.
     """
     from cockpit.cli.output import say
 

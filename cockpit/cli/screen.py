@@ -26,7 +26,8 @@ from cockpit.ports.panes import Launch, PaneGone
 def open_screen(config: Path | None) -> int:
     """Start the supervisor and the screen if needed; attach this terminal to the home window.
 
-    A terminal that needs other characters, colours or settings gets a screen of its own.
+    A terminal that needs other characters, colours or settings than the running screen gets a
+    screen of its own.
     """
     check_terminal()
     with _meanwhile():
@@ -71,7 +72,8 @@ def ensure_screen(config: Path | None) -> Places:
 
 
 def _needs_own_screen(places: Places) -> bool:
-    """Return whether this terminal needs another screen: other characters, colours or settings."""
+    """Return whether this terminal needs other characters, colours or settings than the running
+    screen."""
     return asyncio.run(views_of(places).needs_own_screen(os.environ))
 
 

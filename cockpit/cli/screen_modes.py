@@ -176,7 +176,8 @@ def _run_screen(
     outside: ReloadTargets | None = None,
     say_after: Callable[[str], None] = print,
 ) -> int:
-    """Run the screen with the user's settings; `remote` is the other machine, if any."""
+    """Run the screen with the user's settings; `remote` is the name of the other machine that the
+    screen shows, if any."""
     if in_home_window and settings.notifications.terminal in ("osc9", "osc777"):
         asyncio.run(views_of(places).allow_passthrough())
     options = ScreenOptions(

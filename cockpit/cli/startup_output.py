@@ -19,7 +19,7 @@ _BLOCK = b"\n" * 4096
 
 
 class StartupOutput:
-    """A file descriptor for the output of a child process, and the text that it printed."""
+    """A file descriptor for a child process's output, and the text that the process printed."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

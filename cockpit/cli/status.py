@@ -114,8 +114,8 @@ def _changes(address: Path | Address | None, *, with_day: bool) -> Iterator[dict
 def _day_key(message: dict[str, Any], *, plain: bool) -> object:
     """Return a key; `--watch` prints the day's cost again when the key changes.
 
-    The key changes with the budget, and with each percent of the budget that is spent; with
-    `plain`, only when all of it is spent. None without a budget.
+    The key changes with each percent of the budget that is spent; with `plain`, only when the whole
+    budget is spent. A changed budget changes the key too. None without a budget.
     """
     spent, budget = message.get("spent_today_usd"), message.get("budget_today_usd")
     if spent is None or not budget:

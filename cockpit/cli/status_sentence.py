@@ -10,9 +10,9 @@ from cockpit.core.safetext import safe_line
 _STATES = {"needs_you": "needs you", "handing_off": "is being handed off", "idle": "is idle"}
 _STATES |= {"working": "is working", "starting": "is starting", "done": "is done"}
 USING = frozenset({"working", "needs_you", "handing_off"})
-"""States in which an agent uses its context: its turns left can change."""
+"""States in which an agent uses more of its context, so that the turns left matter."""
 ENDED = frozenset({"done", "stopped", "exited"})
-"""States in which an agent does nothing: its last activity is over."""
+"""States in which an agent does nothing, so that its recorded activity is over."""
 _STATES |= {"stopped": "is stopped", "exited": "has exited", "unknown": "is in an unknown state"}
 
 
@@ -27,7 +27,7 @@ def sentence(row: dict[str, Any]) -> str:
 
 
 def context_of(row: dict[str, Any]) -> dict[str, Any]:
-    """Return the agent's context, without the turns left if the agent is not using it."""
+    """Return the agent's context; `turns_left` is None if the agent is in no state of `USING`."""
     context: dict[str, Any] = row["context"]
     return context if row["state"] in USING else {**context, "turns_left": None}
 

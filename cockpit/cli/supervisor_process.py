@@ -1,7 +1,8 @@
 """Start, restart and end the supervisor, which is a separate process.
 
 The process is detached: it has its own session, no terminal and no pipe of this command. Until the
-process opens its log, its output goes to `logs/up.log`, from which a failed start is reported.
+process opens its log, its output goes to `logs/up.log`. The error of a failed start is read from
+that file.
 """
 
 from __future__ import annotations
@@ -246,7 +247,7 @@ def _nothing_to_stop(places: Places, *, agents: bool) -> int:
 
 
 def _load_project_file(places: Places, config: Path | None) -> None:
-    """Ask the running supervisor to load a file, if there is one."""
+    """Ask the running supervisor to load `config`, else the project's file, if there is one."""
     from cockpit.cli.config_file import file_to_read
 
     file, named = file_to_read(config)
@@ -262,7 +263,7 @@ def _load_file(places: Places, file: Path, *, named: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Starting:
-    """A supervisor that is starting."""
+    """The process of a supervisor that is starting, and its output."""
 
     child: subprocess.Popen[bytes]
     output: StartupOutput

@@ -29,7 +29,7 @@ def document_from(path: Path, *, here: bool, config: Path | None = None) -> Iter
 
     The temporary file is private. It is removed afterwards, because the supervisor copies it into
     the new agent's directory. Files on another machine (`here` is False) are not read. Raises
-    `Failed`.
+    `Failed` if the transcript cannot be read.
     """
     form = _transcript_format(path) if here else None
     if form is None:

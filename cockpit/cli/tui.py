@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 
 class ReloadTargets(NamedTuple):
-    """Objects outside the screen that change when settings are reloaded.
+    """Functions that apply reloaded settings outside the screen, or report changes to the screen.
 
-    See `tui/state/settings_reload.py`.
+    `ReloadDependencies` in `tui/state/settings_reload.py` describes each function.
     """
 
     hosts: Callable[[Settings], Mapping[str, Supervisor]]
@@ -75,7 +75,7 @@ class ScreenOptions:
     settings: Settings | None = None
     """The initial settings."""
     outside: ReloadTargets | None = None
-    """Objects outside the screen that change with the settings."""
+    """Functions that apply reloaded settings outside the screen."""
     say_after: Callable[[str], None] = print
     """Shows a line in the user's shell, after the user has left the screen."""
 

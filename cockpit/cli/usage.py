@@ -131,7 +131,7 @@ def read_into(
 
 
 def _identify(reader: Reader, path: Path, feed: Callable[[SessionEvent | Skipped], None]) -> None:
-    """Feed the session id and directory from the beginning of the transcript, if it has them."""
+    """Feed the session id and directory from the beginning of the transcript, if they are there."""
     assert reader.format is not None
     try:
         named = session_named_in(path, reader.format)
@@ -209,9 +209,9 @@ def _bar(context: dict[str, Any]) -> str:
 
 
 def _short(tokens: int | None) -> str:
-    """Format a number with a unit; below 100 units, with one decimal unless it is whole.
+    """Format a number with the unit k, M or G; `?` for None.
 
-    `?` for None.
+    Below 100 units, the number has one decimal, unless it is a whole number of units.
     """
     if tokens is None:
         return "?"

@@ -191,7 +191,7 @@ class _Watch:
             say(f"  {answer_command(row, needs)}")
 
     def _state(self, row: AgentStatus) -> str:
-        """Return the state that the agent reached, for users."""
+        """Return the text for the state that the agent reached."""
         return "done" if self._goal == "done" else row.state.replace("_", " ")
 
     def _wait(self, row: AgentStatus) -> Wait:

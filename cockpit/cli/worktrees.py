@@ -58,7 +58,7 @@ def worktrees(context: click.Context, as_json: bool) -> int:
 
 
 def _print_at_once(here: str | None) -> None:
-    """Print the worktrees, then their sizes: measuring takes up to half a minute."""
+    """Print the worktrees at once, and their sizes later: measuring takes up to half a minute."""
     from cockpit.cli.requests import with_client
     from cockpit.tui.present.worktrees import lines, size_lines
 
