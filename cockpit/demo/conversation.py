@@ -82,7 +82,7 @@ class ApiError:
     type: str
     message: str
     headers: tuple[tuple[str, str], ...] = ()
-    """More headers of the response, in the Responses API."""
+    """Additional headers of the response; sent only in the Responses API."""
 
 
 OVERLOADED = ApiError(529, "overloaded_error", "Overloaded")
@@ -177,7 +177,7 @@ class Request:
     def opening(self) -> str:
         """Everything before the model's first message: the prompt, or the summary of a compaction.
 
-        Ignores a message that only opens the prompt's file.
+        A message that only reads the file with the prompt does not count as the model's first.
         """
         first = next(
             (
@@ -191,7 +191,8 @@ class Request:
 
     @property
     def steps_made(self) -> int:
-        """Number of messages of the model, without those that only open the prompt's file."""
+        """Number of messages of the model, without those that only read the file with the
+        prompt."""
         return sum(not opens_prompt(message) for message in self._own)
 
     @cached_property
@@ -218,7 +219,7 @@ class Request:
 
     @property
     def asks_for_answer(self) -> bool:
-        """Whether cockpit asks for the handoff document as the reply itself."""
+        """Whether cockpit asks for a reply that is the handoff document, instead of a file."""
         return ANSWER_ITSELF in self.latest
 
     @property
@@ -270,7 +271,10 @@ class Request:
 
 
 def opens_prompt(message: Mapping[str, Any]) -> bool:
-    """Return whether a message only reads the prompt's file, as some CLIs require."""
+    """Return whether a message's only tool call reads the file with the prompt.
+
+    In some CLIs, the model must open this file itself.
+    """
     calls = list(calls_in(message))
     return len(calls) == 1 and bool(prompt_files_in(str(calls[0].input.get("command", ""))))
 
@@ -309,7 +313,7 @@ def said(message: Mapping[str, Any]) -> str:
 
 
 def prompted(message: Mapping[str, Any]) -> str:
-    """Return a message's text without tool results, but with the reminders in tool results."""
+    """Return a message's text without its tool results, except the reminders in those results."""
     parts = [text_of(message.get("content"))]
     for block in blocks(message.get("content")):
         if block.get("type") == "tool_result":

@@ -82,7 +82,8 @@ class Flight:
         ).returncode
 
     def environment(self) -> dict[str, str]:
-        """Return the environment of cockpit's commands, which tells the screen about `keep`."""
+        """Return the environment of cockpit's commands. One variable tells the screen whether the
+        demo's folder is kept."""
         kept = {DEMO_VARIABLE: KEPT} if self.keep else {}
         return self.scratch.environment() | kept
 
@@ -93,7 +94,7 @@ class Flight:
             await self.client.ask(Start(name=name, config=config, named=True))
 
     def tell(self, status: Status) -> None:
-        """Print the summary."""
+        """Print the summary of this run."""
         documents = self.scratch.documents()
         seconds = time.monotonic() - self.began
         folder, kept = self.scratch.folder, self.keep
@@ -141,7 +142,8 @@ def fly_on_screen(agents: int, *, keep: bool, say: Say, runtime: str = CLAUDE) -
 
 
 def start_behind(running: Flight, trouble: list[str]) -> None:
-    """Start the agents while the screen starts; add errors to `trouble`, to print them later."""
+    """Start the agents while the screen starts; add errors to `trouble`, for the caller to
+    print."""
     try:
         asyncio.run(running.start_agents())
     except CockpitError as error:
@@ -193,7 +195,7 @@ def introduce(running: Flight) -> None:
 
 
 def take_off(running: Flight, *, empty: bool = False) -> None:
-    """Start the supervisor. Raises `Failed` with its output and the end of its logs.
+    """Start the supervisor. Raises `Failed` with the supervisor's output and the end of its logs.
 
     With `empty`, the supervisor does not load the configuration of the agents.
     """
@@ -241,22 +243,24 @@ def land(running: Flight, *, keep: bool) -> None:
 
 @dataclass(frozen=True, slots=True)
 class SimulatedModel:
-    """The process of the simulated model, which outlives this process if this one is killed."""
+    """The process of the simulated model. If the demo's process is killed, the model's process
+    cleans up before it ends."""
 
     url: str
     stdin: IO[str]
 
     def clean_up_after(self, folder: Path, *, keep: bool) -> None:
-        """Let the process end the demo's processes and, unless `keep`, remove the demo's folder.
+        """Let the model's process clean up when the demo's process has ended, for whatever reason.
 
-        It does so when this process has ended, for whatever reason. Call once.
+        The cleanup ends all processes that the demo has left and, unless `keep`, removes the demo's
+        folder. Call once.
         """
         print(json.dumps({"folder": str(folder), "keep": keep}), file=self.stdin, flush=True)
 
 
 @contextmanager
 def simulated_model() -> Iterator[SimulatedModel]:
-    """Run the simulated model as a process that ends with this process.
+    """Run the simulated model as a process, until the block or this process ends.
 
     Raises `Failed` if the model does not start.
     """

@@ -53,7 +53,7 @@ class Step:
     """One message of the model: its text and its tool calls."""
 
     title: str
-    """The name of the step in documents and summaries."""
+    """The step's name in the task lists of documents and summaries."""
     say: str
     calls: tuple[ToolCall, ...] = ()
     """The tool calls of the message; file paths are relative to the worktree. Without calls, the
@@ -126,7 +126,7 @@ def commit(subject: str) -> ToolCall:
 
 
 def look(say: str) -> Step:
-    """Return the first step of a job."""
+    """Return a job's first step, which reads the project's code; `say` is the model's text."""
     return Step(
         "Read the code and plan",
         say,
@@ -135,5 +135,5 @@ def look(say: str) -> Step:
 
 
 def ending(say: str) -> Step:
-    """Return the last step of a job, with the completion marker."""
+    """Return a job's last step: the text `say` and the completion marker."""
     return Step("Report", f"{say}\n\n{COMPLETE}")

@@ -238,7 +238,7 @@ DURATIONS = Job(
 
 LOOK_UP = 'python3 -c "from datetime import date; print(date(2027, 1, 1).isocalendar())"'
 USAGE = "    python3 -m tally sheet.txt"
-"""The last line of the README."""
+"""The last line of the demo project's README."""
 WEEKS_TEXT = "The weeks under the totals are ISO weeks: they begin on Monday."
 OWN_PAGE = "On its own page"
 WHERE: Mapping[str, Any] = {

@@ -1,6 +1,6 @@
 """End processes that the demo left running.
 
-A process of the demo has the demo's folder in its environment.
+Recognises these processes by the path of the demo's folder in their environment.
 """
 
 from __future__ import annotations

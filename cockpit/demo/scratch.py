@@ -44,7 +44,7 @@ class Scratch:
 
     folder: Path
     cli: str
-    """The version of the real CLI, or why the stand-in is used."""
+    """The version of the real Claude Code, or why the stand-in is used."""
     real: bool
     """Whether the agents run the real Claude Code, not the stand-in."""
     uses_claude: bool
@@ -234,8 +234,8 @@ def configuration(
 ) -> str:
     """Return the text of the demo's `cockpit.toml`.
 
-    `environment` is for Claude Code. `own`: the lines of each agent with another CLI, by the
-    agent's name.
+    `environment` is that of agents with Claude Code. `own`: the lines of each agent with another
+    CLI, by the agent's name.
     """
     lines = [
         "[defaults]",

@@ -42,7 +42,7 @@ class Script:
     growth: Growth = field(default_factory=Growth)
     """The growth of the context, for jobs that define none."""
     larger: Mapping[str, float] = field(default_factory=lambda: {"gemini-2.5-pro": 2.25})
-    """Growth factors by model, for CLIs that compact later."""
+    """Growth factors by model, for CLIs that compact at more tokens than Claude Code."""
 
     def __call__(self, request: Request) -> Reply:
         job = self.job(request)
@@ -57,9 +57,10 @@ class Script:
         return Reply(text, calls, tokens_for(job, request, growth), self.pace)
 
     def _read_prompt(self, request: Request) -> Reply:
-        """Return a reply that reads the prompt's file.
+        """Return a reply that reads the file with the prompt.
 
-        Without a file, and after the file was read, replies that the job is unknown.
+        If there is no such file, or the file was already read, the reply says that the job is
+        unknown.
         """
         files = prompt_files_in(request.opening)
         # Gemini CLI sometimes loses the output of a command, so the file is read again.
@@ -103,7 +104,8 @@ def turn(job: Job, request: Request) -> tuple[str, tuple[ToolCall, ...]]:
 def position(job: Job, request: Request) -> int:
     """Return the number of finished steps, as the conversation shows.
 
-    Finished are all steps up to the last one whose text, tick or commit is in the conversation.
+    Finished are all steps up to the last step that appears in the conversation: as the model's
+    text, as a ticked task or as a commit.
     """
     own = "\n".join(request.own_words)
     conversation = request.everything
@@ -193,7 +195,7 @@ def read_before_edit(calls: Sequence[ToolCall], request: Request) -> list[ToolCa
 
 
 def lists_tasks(request: Request) -> bool:
-    """Return whether this session has a task list: a job's later sessions start without one."""
+    """Return whether this session has a task list. Only a job's first session creates one."""
     made = any(call.name == "TaskCreate" for call in request.calls_made)
     return made or request.is_compacted
 
@@ -224,7 +226,10 @@ def summary(job: Job, done: int) -> str:
 
 
 def ticked(steps: Sequence[Step], done: int, commits: Mapping[str, str] | None = None) -> str:
-    """Format the steps as a task list, with the known commits."""
+    """Format the steps as a task list, with the first `done` steps ticked.
+
+    `commits` maps the subjects of commits to hashes. A step whose commit is known has the hash.
+    """
 
     def line(place: int, step: Step) -> str:
         known = (commits or {}).get(step.commit or "")

@@ -1,7 +1,8 @@
 """The simulated model as a process: `python -m cockpit.demo.simulation`.
 
 Prints its URL on one line and serves until stdin is closed, which also happens if the demo is
-killed. Then it ends what the demo has left, if a line of stdin has named the demo's folder.
+killed. Then ends the processes that the demo has left and removes the demo's folder, if the first
+line of stdin named the folder.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ PACE_VARIABLE = "COCKPIT_DEMO_PACE"
 
 
 def main() -> None:
-    """Serve the replies for the demo's jobs."""
+    """Serve the replies for the demo's jobs until stdin is closed; then clean up."""
     pace = float(os.environ.get(PACE_VARIABLE, "0.8"))
     with ModelServer(Script(pace=pace)) as server:
         print(server.url, flush=True)
@@ -32,7 +33,7 @@ def main() -> None:
 
 
 def _clean_up(folder: str, keep: bool) -> None:
-    """End the demo's processes, and remove its folder unless it is kept. Idempotent.
+    """End the demo's processes, and remove the demo's folder unless `keep`. Idempotent.
 
     After a demo that was not killed, nothing is left to do.
     """

@@ -15,7 +15,7 @@ from cockpit.wire.status import AgentStatus, Status
 def summary(
     status: Status, documents: Sequence[Path], folder: Path, seconds: float, *, kept: bool
 ) -> str:
-    """Return the totals on the first line, then a line for each agent and document.
+    """Return the run's totals on the first line, then a line for each agent and document.
 
     Documents are only listed if the demo's folder is `kept`.
     """

@@ -18,7 +18,8 @@ from cockpit.wire.status import AgentStatus, Needs, Status
 from cockpit.wire.verbs import Answer, Approve
 
 Goal = Callable[[AgentStatus], bool]
-"""Returns whether an agent has reached its goal. After that, its questions are not answered."""
+"""Returns whether an agent has reached its goal. After that, the demo does not answer the agent's
+questions."""
 
 LOOK_SECONDS = 0.5
 PROGRESS_SECONDS = 15.0
@@ -26,7 +27,8 @@ ANSWERED = ("handoff", "review")
 DIALOGS = ("permission", "question")
 LOST = ("exited", "stopped")
 LASTING_SECONDS = 30.0
-"""Seconds that a failure lasts before it ends the demo; cockpit retries most operations."""
+"""Seconds for which an agent's failure must last to end the demo, because cockpit retries most
+operations."""
 LOOK_CLOSER = "Run the demo with --keep to keep its logs and transcripts."
 
 
@@ -49,7 +51,7 @@ class Watch:
     ) -> None:
         """`expected`: the commands and questions to which the answer is the first choice.
 
-        `lasting`: seconds that a failure of a running agent lasts before it is raised.
+        `lasting`: seconds for which a running agent's failure must last to be raised.
         """
         self._client, self._say = client, say
         self._goal = goal

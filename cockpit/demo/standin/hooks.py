@@ -72,7 +72,7 @@ def answer_of(hook: Mapping[str, Any], given: str) -> Mapping[str, Any]:
 
 
 def judged(verdict: Verdict, command: str, answer: Mapping[str, Any]) -> Verdict:
-    """Return the response combined with one more hook's response."""
+    """Return `verdict` combined with `answer`, the response of one more hook."""
     added = (answer.get("hookSpecificOutput") or {}).get("additionalContext", "")
     context = "\n".join(part for part in (verdict.context, added) if part)
     if answer.get("decision") == "block":

@@ -11,7 +11,7 @@ from cockpit.core.prompt_files import prompt_files
 
 @dataclass(frozen=True, slots=True)
 class Mentioned:
-    """One file and its text."""
+    """One file that a prompt mentions, and the file's text."""
 
     path: str
     text: str

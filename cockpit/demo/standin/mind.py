@@ -22,7 +22,8 @@ USED_UP = ApiError(429, "rate_limit_error", "Claude AI usage limit reached|20000
 
 
 def counting_job(steps: int, pause: int | None, *, settles: bool, run: str = "") -> Job:
-    """Return a job of `steps` steps for prompts from outside the demo; the last step ends it."""
+    """Return a job of `steps` steps for prompts from outside the demo; the last step ends the
+    job."""
     return Job(
         agent="any",
         mode="auto",

@@ -24,7 +24,7 @@ def record_path(config: Path, directory: Path, session_id: str) -> Path:
 
 
 def now() -> str:
-    """Return the time in the transcript's format: UTC, milliseconds, `Z`."""
+    """Return the current time in the transcript's format: UTC, milliseconds, `Z`."""
     return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 

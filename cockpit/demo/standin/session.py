@@ -86,7 +86,7 @@ class Session:
                     self._queue.append(heard[1])
 
     def _stay_if_deaf(self) -> None:
-        """Keep running without a terminal if the fault `deaf` is set."""
+        """With the fault `deaf`, never return: the session keeps running without a terminal."""
         while "deaf" in self._conduct.faults:
             time.sleep(60)
 
@@ -205,7 +205,8 @@ class Session:
         self._say_status()
 
     def _begin(self, source: str) -> None:
-        """Run the `SessionStart` hook, and pass its text to the model."""
+        """Run the `SessionStart` hook, and pass the hook's text to the model, except with the fault
+        `dropped`."""
         verdict = self._call("SessionStart", source=source)
         if verdict.context and "dropped" not in self._conduct.faults:
             self._record.context("SessionStart", "", "SessionStart", verdict.context)
