@@ -28,9 +28,9 @@ class OldName:
     """One alias, and the current setting that it is converted to."""
 
     key: str
-    """Dotted key of the alias, from the top level or from an agent's table."""
+    """Dotted key of the alias, relative to the top level or to an agent's table."""
     today: str = ""
-    """Dotted key of the current setting, from an agent's table; empty if there is none."""
+    """Dotted key of the current setting, relative to an agent's table; empty if there is none."""
     convert: Callable[[Any], Any] | None = None
     """Converts the alias's value; None to keep the value as it is.
 
@@ -141,8 +141,8 @@ OLD_NAMES: tuple[OldName, ...] = (
     OldName("working_directory.root", "directory"),
     OldName("working_directory.default_branch", "worktree.base"),
 )
-"""All aliases. If two aliases set the same setting, the first in this order wins; of two
-values for one threshold, the lower one wins."""
+"""All aliases. If a file sets one setting through two aliases, the first alias in this order wins.
+For a threshold, the lower value wins instead."""
 
 _BARE_HOMES = ("", "context.", "handoff.")
 """Key prefixes that an agent's table accepts before the last part of an alias:
@@ -150,7 +150,7 @@ _BARE_HOMES = ("", "context.", "handoff.")
 
 
 def with_current_names(file: ConfigFile) -> tuple[ConfigFile, dict[str, Any], tuple[str, ...]]:
-    """Return the file with the places of its aliases, its data, and the notices.
+    """Return the file with `old_places`, the converted data, and the notices for the user.
 
     The data has current names and value formats. A current name takes precedence over an alias.
     Raises `BadConfig` for an alias with an invalid value.
@@ -197,7 +197,7 @@ class _Renaming:
     def _found(
         self, table: Mapping[str, Any], homes: tuple[str, ...]
     ) -> Iterator[tuple[OldName, KeyPath]]:
-        """Yield each alias in a table with the alias's key path there.
+        """Yield each alias that a table has, with the alias's key path in the table.
 
         `homes` are key prefixes, as in `_BARE_HOMES`.
         """

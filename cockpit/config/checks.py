@@ -149,7 +149,7 @@ def _check_runtimes(file: ConfigFile, runtimes: Runtimes) -> None:
 
 
 def check_context(file: ConfigFile, at: KeyPath, context: ContextSettings) -> None:
-    """Check the order of an agent's or the defaults' thresholds. Raises `BadConfig`."""
+    """Raise `BadConfig` if thresholds of an agent or of the defaults are out of order."""
     try:
         check_marks(context)
     except BadUsage as error:
@@ -182,7 +182,7 @@ def check_branches(agents: Iterable[tuple[Origin, AgentSettings]]) -> None:
 
 
 def check_keys(file: ConfigFile, own: Mapping[str, str]) -> None:
-    """Check the `[keys]` of one file, or of merged files. Raises `BadConfig`.
+    """Check the `[keys]` table of one file, or of merged files. Raises `BadConfig`.
 
     `file` is the only file, or the last one merged; errors name this file.
     """

@@ -50,7 +50,8 @@ class ConfigFile:
     file's lines."""
 
     def line_of(self, path: KeyPath) -> int:
-        """Return the line of a key, under its current name or an alias; see `Lines.of`."""
+        """Return the line of a key that the file has under its current name or an alias. See
+        `Lines.of`."""
         for length in range(len(path), 0, -1):
             if old := self.old_places.get(path[:length]):
                 return self.lines.of(old)

@@ -36,7 +36,7 @@ class Edit:
     key: tuple[str, ...]
     file: Path
     line: int | None
-    """The line of the key in the file as it was read; None if the edit adds the key."""
+    """The line of the key before the change; None if the edit adds the key."""
     removed: bool
     then: Source | None
     """For a removed key: file and line of the value that applies afterwards; None if that is the
@@ -119,8 +119,8 @@ class Files:
         return self.places.user_file if root is None else root / FILE_NAME
 
     def standing(self, path: Path) -> str:
-        """Return a note for the user about a file that will be written: `a new file`, `not trusted
-        yet`, or empty."""
+        """Return a note for the user about a file that will be written: `a new file` or `not
+        trusted yet`; empty for any other file."""
         if not path.exists():
             return "a new file"
         if self.project is not None and path == self.project.path and not self.trusted:
@@ -141,8 +141,8 @@ class Files:
     def edits(self, changes: Changes, tried: Loaded) -> list[Edit]:
         """Return the edits for these changes; `tried` is the configuration after the changes.
 
-        Removing a key that its file does not have is no edit. Raises `Failed` for a file that
-        cannot be written.
+        A change that removes a key gives no edit if the file does not have the key. Raises `Failed`
+        for a file that cannot be written.
         """
         from cockpit.config.write import check_writable
 
@@ -159,7 +159,7 @@ class Files:
         return edits
 
     def tried(self, changes: Changes) -> Loaded:
-        """Return the configuration that these changes would give.
+        """Return the configuration that would apply after these changes.
 
         Writes nothing. Raises `BadConfig` if that configuration is invalid, and `Failed` if a text
         cannot be changed.

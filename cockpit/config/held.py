@@ -22,7 +22,7 @@ from cockpit.core.deferred_dataclass import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """One setting that is ignored until its file is trusted."""
+    """One setting that is ignored until the user trusts its file."""
 
     file: Path
     line: int
@@ -53,9 +53,9 @@ def without_held(
     """Return an untrusted file's data without the settings that need trust, and the list of those
     settings.
 
-    `data` has absolute paths; `own` is the user's own file. Each setting is compared with its value
-    without this file. An agent is removed entirely if one of its `ESSENTIAL` settings is ignored,
-    or if one of the user's agents has the same name.
+    `data` has absolute paths; `own` is the user's own file. Each setting is compared with the value
+    that would apply without this file. An agent is removed entirely if one of its `ESSENTIAL`
+    settings is ignored, or if one of the user's agents has the same name.
     """
     own = own or Settings()
     held_filter = _Filter(file, repository.resolve(), own.defaults)

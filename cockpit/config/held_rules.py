@@ -41,7 +41,7 @@ Wider = Callable[[Any, Any, AgentDefaults], bool]
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule for a setting that needs trust, and the reason shown."""
+    """A rule that decides whether a setting needs trust, and the reason shown to the user."""
 
     reason: str
     wider: Wider

@@ -116,7 +116,7 @@ def _hosts(path: Path, data: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _spans(lines: list[str]) -> list[tuple[int, int]]:
-    """Return the first line and the line after the last one of each host's table, from 0.
+    """Return the indexes, for each host's table, of its first line and of the line after it.
 
     Comments and blank lines at the end of a table are left out.
     """

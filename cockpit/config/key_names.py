@@ -235,7 +235,7 @@ _CONFIRMED = frozenset(
 """Actions that ask to confirm with `y`."""
 _DIGITS = "123456789"
 _DIGITS_SELECT = {"": "agents", "permission": "choices"}
-"""What the digit keys select, by screen."""
+"""What the keys 1 to 9 select, by screen. The empty name is the screen with all agents."""
 
 
 def key_name(written: str) -> str:
@@ -301,10 +301,10 @@ _PUNCTUATION_NAMES = frozenset(map(_punctuation, _PUNCTUATION))
 
 
 def clash(own: Mapping[str, str]) -> tuple[str, str, str] | None:
-    """Return a key that two actions on one screen share, the user's action, and the other action.
+    """Return a key that two actions on one screen share, the user's action, and the second action.
 
-    None if no key is shared. `own` has canonical names. The other action is empty for a key that
-    `selected_by_digits` explains.
+    None if no key is shared. `own` has canonical names. The second action is empty if the key is a
+    digit that selects something on that screen.
     """
     for action, key in _pairs(own):
         if key in _DIGITS and selected_by_digits(action):
@@ -323,7 +323,7 @@ def selected_by_digits(action: str) -> str:
 
 
 def reserved_key(own: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return an action to which the user gave a reserved key, and the reason; else None."""
+    """Return an action for which the user's key is not allowed, and the reason; else None."""
     back = return_keys(own)
     if RETURN_ACTION in own:
         if (why := impossible_return_key(own[RETURN_ACTION])) is not None:

@@ -43,7 +43,7 @@ class Layer:
 
 
 def merge_layers(layers: list[Layer], environment: Mapping[str, str]) -> Loaded:
-    """Merge the files, the user's first.
+    """Merge the files in order: a later file overrides an earlier one.
 
     Raises `BadConfig`, and `BadUsage` for an invalid value in the environment.
     """
@@ -87,7 +87,7 @@ class _Merge:
         _add_sources(self.sources, layer)
 
     def _refuse_second_runtime(self, layer: Layer) -> None:
-        """Raise `BadConfig` if two files define a runtime of one name: the two could differ."""
+        """Raise `BadConfig` if two files define runtimes with the same name, which could differ."""
         for name in layer.data.get("runtimes", {}):
             if name in self.whole.get("runtimes", {}):
                 assert self.top is not None
@@ -146,7 +146,8 @@ class _Merge:
 
 
 def _agents_of(layer: Layer) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the agents of a layer with their indexes in its file; ignored agents leave gaps."""
+    """Yield the agents of a layer with their indexes in the layer's file; ignored agents are
+    skipped."""
     places = {
         agent.get("name"): place
         for place, agent in enumerate(layer.file.data.get("agents", []))
@@ -187,8 +188,9 @@ _SECTIONS = ("cockpit", "defaults", "limits", "notifications", "elsewhere", "run
 
 
 def _add_sources(sources: dict[str, Source], layer: Layer) -> None:
-    """Record where a layer sets each value; an agent's inherited settings are recorded as its
-    own.
+    """Record where a layer sets each value.
+
+    A setting that an agent inherits from `[defaults]` is recorded as the agent's own too.
     """
     shown = shown_path(layer.file.path)
 

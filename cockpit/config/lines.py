@@ -11,7 +11,7 @@ from dataclasses import field
 from cockpit.core.deferred_dataclass import dataclass
 
 KeyPath = tuple[str | int, ...]
-"""Keys from the top level; a number is an index in an array of tables, from 0."""
+"""Keys from the top level; a number is an index in an array, from 0."""
 
 
 class Lines:
@@ -21,8 +21,10 @@ class Lines:
         self._found = found
 
     def of(self, path: KeyPath) -> int:
-        """Return the line of a key, of the first key in it, or of the nearest enclosing table;
-        else 1.
+        """Return the line of a key.
+
+        For a key without a line of its own: the line of the first key inside it, else of the
+        nearest enclosing table, else 1.
         """
         if path not in self._found:
             inside = [line for key, line in self._found.items() if key[: len(path)] == path]

@@ -1,4 +1,4 @@
-"""The loaded configuration: settings, their sources, and notices."""
+"""The loaded configuration: the settings, the source of each setting, and notices."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cockpit.core.safetext import quoted
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The file and line in which a setting is written, or the environment."""
+    """Where a setting comes from: a file and line, or the environment."""
 
     where: str
     """A path, or `environment`."""
@@ -34,13 +34,13 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """All settings, and where each one is written."""
+    """All settings, and the source of each setting."""
 
     settings: Settings
     files: tuple[Path, ...] = ()
     """The files that were read, the user file first."""
     sources: Mapping[str, Source] = field(default_factory=dict)
-    """Where each setting is written, by dotted key (`defaults.context.act`, `agents.api.mode`); a
+    """The source of each setting, by dotted key (`defaults.context.act`, `agents.api.mode`); a
     setting that is missing here has its default."""
     notices: tuple[str, ...] = ()
     """Messages for the user, one line each."""
@@ -54,8 +54,8 @@ class Loaded:
 
     project: Path | None = None
     """The project's root folder, if cockpit found the project's file itself. The file's defaults
-    then apply only to directories in the project. None for a file that the user named, and without
-    a project's file."""
+    then apply only to directories in the project. None if the user named the file, and if there is
+    no project's file."""
     own_defaults: AgentDefaults | None = None
     """The defaults outside `project`; None if `project` is None."""
 

@@ -47,7 +47,8 @@ def with_current_formats(table: dict[str, Any], scope: KeyPath) -> Iterator[Foun
 
 
 def vector(command: str) -> list[str]:
-    """Split a command line into arguments; for one with shell syntax, return `sh -c` and the line.
+    """Split a command line into arguments; for a line with shell syntax, return `sh -c` and the
+    line.
 
     Raises `ValueError` for an unclosed quote.
     """

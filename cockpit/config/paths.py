@@ -39,7 +39,7 @@ class Places:
     """The value of `COCKPIT_HOME`, which then determines the folders above, and is passed to panes;
     None if the variable is not set."""
     runtime_from: str = "COCKPIT_HOME"
-    """Name of the environment variable that determines the length of socket paths."""
+    """Name of the environment variable that determines the folder of the sockets."""
 
     @classmethod
     def of(cls, environment: Mapping[str, str]) -> Places:
@@ -110,7 +110,7 @@ class Places:
 
     @property
     def last_rows(self) -> Path:
-        """File with the agents' last rows, which the screen shows while the supervisor starts."""
+        """File with the agents' last published rows, shown while the supervisor starts."""
         return self.state / "rows.json"
 
     @property

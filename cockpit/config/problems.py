@@ -23,7 +23,7 @@ from cockpit.core.errors import BadConfig, BadUsage
 from cockpit.core.safetext import quoted
 
 MOST_FINDINGS = 20
-"""Maximum number of errors of a file that are described. The error shows ten of them."""
+"""Maximum number of a file's errors that get a description. Only ten descriptions are shown."""
 
 _EXPECTED = {
     "string_type": "text in quotes",
@@ -52,7 +52,8 @@ def checked(file: ConfigFile, data: dict[str, Any]) -> Settings:
 def refusal(file: ConfigFile, error: ValidationError) -> BadConfig:
     """Return one error for all errors of a file, ordered by line.
 
-    Describes only the first `MOST_FINDINGS`, because each one needs a search for near names.
+    Describes only the first `MOST_FINDINGS`, because each description needs a search for similar
+    names.
     """
     findings = error.errors(include_url=False)
     problems: list[tuple[int, str, str, KeyPath]] = []

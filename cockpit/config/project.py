@@ -68,8 +68,9 @@ def is_checkout(folder: Path) -> bool:
 def foreign_part(file: Path) -> Path | None:
     """Return a folder that another user owns: the file's folder, its repository's root or `.git`.
 
-    None if no other user owns one of them. An owner could put any file there. Folders of root are
-    allowed; for root, folders of the user who called `sudo` are allowed too, as with git.
+    None if no other user owns one of these folders. Such a user could put any file there. Folders
+    of root are allowed; for root, folders of the user who called `sudo` are allowed too, as with
+    git.
     """
     allowed = {0, os.geteuid()}
     sudo = os.environ.get("SUDO_UID", "")

@@ -30,7 +30,7 @@ def duration(written: object) -> float:
 
 
 def spelled_duration(seconds: float) -> str:
-    """Format seconds in the largest unit that divides them.
+    """Format seconds in the largest unit that gives a whole number.
 
     Uses minutes only from 10 minutes on, and days only from 3 days on.
     """

@@ -50,7 +50,7 @@ def load(
     `config` replaces the project file. With `named`, the user named `config`, so the file is
     trusted; otherwise it needs trust like a project file. With `again`, the user named `config`
     earlier: it is trusted only if the user has trusted exactly its current bytes. `pages` maps
-    paths to contents that replace the files; those files need not exist.
+    paths to contents that are used instead of the files' contents; the files need not exist.
     """
     pages = pages or {}
     layers: list[Layer] = []

@@ -10,8 +10,8 @@ from collections.abc import Mapping
 
 RETURN_ACTION = "pane.back"
 DEFAULT_RETURN_KEYS = ("f12", "ctrl+f12")
-"""The default keys. There are two because a tmux of the user's, in which cockpit runs, can use the
-first."""
+"""The default keys. There are two, because cockpit may run inside the user's own tmux, which may
+already use the first."""
 
 _POSSIBLE = re.compile(
     r"(?:(?:alt\+)?(?:ctrl\+)?(?:shift\+)?f\d{1,2}|ctrl\+[a-z]|alt\+(?:shift\+)?[a-z])"

@@ -1,4 +1,5 @@
-"""Make the relative paths in a file absolute, starting at the file's folder, before a merge.
+"""Make the relative paths in a file absolute, before a merge: they are relative to the file's
+folder.
 
 A bare program name is not changed, because it is looked up in PATH.
 """
@@ -12,7 +13,8 @@ from typing import Any
 
 
 def rooted(data: Mapping[str, Any], folder: Path, home: str) -> dict[str, Any]:
-    """Return the data of one file with absolute paths; `~/` is `home`. Does not modify its input.
+    """Return the data of one file with absolute paths; a `~` at the start is replaced by `home`.
+    Does not modify `data`.
 
     An agent without a directory works in the file's folder.
     """

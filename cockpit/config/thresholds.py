@@ -18,7 +18,8 @@ from cockpit.core.token_counts import token_count
 
 
 def thresholds(context: ContextSettings) -> Thresholds:
-    """Return one agent's thresholds, and the names of those that a file sets."""
+    """Return one agent's thresholds; `explicit` has the names of the thresholds that a file
+    sets."""
     own, cap = context, context.cap
     return Thresholds(
         notice=parse_threshold(own.notice),

@@ -52,7 +52,7 @@ class Section(BaseModel):
 
 
 class Refused(ValueError):
-    """A value refused by `core`, with a hint."""
+    """The error for a value that `core` refuses, with a hint."""
 
     def __init__(self, error: BadUsage) -> None:
         super().__init__(error.title)

@@ -93,7 +93,7 @@ def _noted(value: str, comment: str) -> Any:
 
 
 def write_first_file(path: Path, text: str) -> None:
-    """Create a new file; never overwrites one. Raises `Failed`."""
+    """Create a new file. Raises `Failed` if the file exists or cannot be written."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         handle = os.open(path, flags, 0o644)
@@ -153,7 +153,10 @@ def _as_table(agent: AgentSettings, folder: Path) -> Table:
 
 
 def _over_lines(value: Any) -> Any:
-    """Return a multi-line text as a multi-line TOML string, if that preserves the text exactly."""
+    """Return a multi-line text as a multi-line TOML string, if that preserves the text exactly.
+
+    Returns any other value unchanged.
+    """
     if not isinstance(value, str) or "\n" not in value:
         return value
     written = tomlkit.string(value, multiline=True)
@@ -198,7 +201,7 @@ def _unwritten(path: Path, why: str) -> Failed:
 def replace_file(path: Path, text: str) -> None:
     """Write a file, whole or not at all, keeping its mode. Creates its folder if needed.
 
-    Raises `Failed`, and `BadConfig` for a text that is too large.
+    Raises `Failed` if the file cannot be written, and `BadConfig` for a text that is too large.
     """
     if len(text.encode()) > LARGEST_FILE:
         raise BadConfig(
