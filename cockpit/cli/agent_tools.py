@@ -308,7 +308,7 @@ class OwnTools:
         return _documents(await self._chain(await self._row()))
 
     async def _chain(self, row: AgentStatus) -> HistoryChain | None:
-        """Return the agent's job with its sessions; None before the first session."""
+        """Return the agent's current job with its sessions; None before the job's first session."""
         chains = await self._client.history(row.name) if row.job else []
         return next((chain for chain in chains if chain.job == row.job), None)
 

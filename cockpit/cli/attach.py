@@ -70,7 +70,7 @@ def exec_client(places: Places, pane: PaneId | None, *, aside: bool = False) -> 
 
 
 def views_of(places: Places) -> TmuxViews:
-    """Return the views that terminals can open on this cockpit's tmux server."""
+    """Return the `TmuxViews` that attaches terminals to this cockpit's tmux server."""
     return TmuxViews(Tmux(places.tmux_socket, places.tmux_config, os.environ))
 
 

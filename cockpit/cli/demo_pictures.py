@@ -75,7 +75,10 @@ def writable(folder: Path) -> Iterator[None]:
 
 
 def write(pictures: Pictures, folder: Path) -> None:
-    """Write the pictures into the folder; replace files of the same names. Raises `Failed`."""
+    """Write the pictures into the folder, replacing files of the same names.
+
+    Raises `Failed` if a file cannot be written.
+    """
     try:
         for name, svg in pictures.items():
             (folder / name).write_text(svg, encoding="utf-8")

@@ -23,7 +23,9 @@ _CONNECT_SECONDS = 2.0
 
 
 def dial() -> int:
-    """Copy in both directions until the supervisor closes the connection; return the exit code.
+    """Copy stdin to the supervisor and its answers to stdout; return the exit code.
+
+    Returns when the supervisor closes the connection.
 
     Raises `NoSupervisor` if no supervisor is running. If one is running but cannot be reached,
     prints the error and returns `DIAL_UNREACHABLE`.
@@ -90,9 +92,9 @@ def dial_multiplexed() -> int:
 
 
 def start_step() -> socket.socket:
-    """Start `cockpit move-step`; return its stdin and stdout as one socket. Raises `Failed`.
+    """Start `cockpit move-step`; return its stdin and stdout as one socket.
 
-    The step ends when the socket is closed.
+    The step ends when the socket is closed. Raises `Failed` if the step cannot be started.
     """
     import subprocess
 

@@ -13,7 +13,7 @@ Level = Literal["fit", "note", "unfit"]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of the report, with a second line for the fix."""
+    """One result in the report of `cockpit doctor`: a line, and a second line for the fix."""
 
     topic: str
     level: Level

@@ -130,7 +130,7 @@ def _reported(places: Places) -> tuple[float, list[Row]] | None:
 
 
 def _kept(places: Places) -> tuple[float, list[Row]]:
-    """Return the rows that the previous supervisor saved, preceded by the time of saving.
+    """Return what the previous supervisor saved: a time, and the rows at that time.
 
     Raises one of `_EXPECTED`, such as `OSError` if nothing was saved.
     """

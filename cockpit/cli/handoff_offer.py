@@ -27,7 +27,7 @@ model."""
 
 
 def print_offer() -> int:
-    """Print the hook's answer for the CLI, or nothing; return 0.
+    """Print the hook's answer for the CLI, or nothing if no document is waiting; return 0.
 
     The hook's shell command hides errors, and does not call this function inside an agent.
     """

@@ -39,7 +39,8 @@ class Candidate:
 
 
 def run_trial(name: str, event: str, config: Path | None) -> int:
-    """Run the matching hooks; return 1 if any failed, else 0.
+    """Run the hook `name`, or the agent `name`'s hooks, for `event`; return 1 if any failed, else
+    0.
 
     Raises `BadUsage` for an unknown hook or event, and `NotAllowed` inside an agent, because hooks
     are the user's programs.

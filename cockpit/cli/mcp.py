@@ -30,7 +30,10 @@ def mcp() -> int:
 
 
 def serve_tools() -> int:
-    """Serve until stdin is closed. Needs no supervisor to start: each call opens a connection."""
+    """Serve the tools until stdin is closed.
+
+    Needs no supervisor at the start, because each tool call opens its own connection.
+    """
     # The CLI first sends SIGINT to end its servers. Python's default handler would wait for stdin.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     import asyncio

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from cockpit.config.hooks import Host
 
 SECONDS = 15.0
-"""Maximum seconds to wait for a machine."""
+"""Maximum seconds to wait for a machine's answer."""
 GRACE_SECONDS = 5.0
 """Additional seconds for a connection to close after its time limit."""
 MOST_CORES, MOST_AGENTS, MOST_LOAD, MOST_MEMORY = 100_000, 100_000, 1e6, 2**60

@@ -127,7 +127,10 @@ def _check_public_address(bind: str, port: int, *, let_others_in: bool) -> None:
 
 
 def _show_in_tab(config: Path | None) -> int:
-    """Run the process of one tab; textual-serve reads and writes its standard streams."""
+    """Run the process of one browser tab.
+
+    textual-serve reads and writes the standard streams of this process.
+    """
     import asyncio
 
     from cockpit.adapters.browser.tab import run

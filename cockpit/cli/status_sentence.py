@@ -12,7 +12,7 @@ _STATES |= {"working": "is working", "starting": "is starting", "done": "is done
 USING = frozenset({"working", "needs_you", "handing_off"})
 """States in which an agent uses more of its context, so that the turns left matter."""
 ENDED = frozenset({"done", "stopped", "exited"})
-"""States in which an agent does nothing, so that its recorded activity is over."""
+"""States in which an agent does nothing; its last recorded activity is over."""
 _STATES |= {"stopped": "is stopped", "exited": "has exited", "unknown": "is in an unknown state"}
 
 

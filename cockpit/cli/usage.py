@@ -32,7 +32,7 @@ from cockpit.core.session_report import unreadable_report, usage_report
 SHARED_FROM = 24_000_000
 """Total bytes of the transcripts above which several processes are faster than one."""
 _CHUNK = 4
-"""Transcripts that a process takes at a time."""
+"""Number of transcripts that a worker process gets at a time."""
 
 Report = dict[str, Any]
 
@@ -54,7 +54,8 @@ def usage(paths: Sequence[Path], as_json: bool, *, shared_from: int = SHARED_FRO
 
 
 class Reader:
-    """Measures one transcript, and keeps its session id and directory."""
+    """Measures the context and the tokens of one transcript, and keeps its session id and
+    directory."""
 
     def __init__(self) -> None:
         self.meter = Meter()
@@ -86,7 +87,7 @@ class Reader:
         self.events += 1
 
     def _feed_subagent(self, event: AssistantReplied) -> None:
-        """Measure the subagent, in case no reply of a main agent follows."""
+        """Measure a reply as a subagent's, in case no reply of the main agent follows."""
         if self._side is None:
             self._side = Meter()
         self._side.feed(replace(event, sidechain=False))

@@ -31,7 +31,7 @@ file."""
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """One change to a file."""
+    """One change of a setting in a file."""
 
     key: tuple[str, ...]
     file: Path

@@ -151,7 +151,7 @@ def prepare(
     places: Places,
     environment: Mapping[str, str],
 ) -> dict[str, Mapping[str, str]]:
-    """Write the homes of these CLIs below `folder`; return the environment of each."""
+    """Write the homes of these CLIs below `folder`; return the variables for each CLI's agents."""
     prepared = {}
     for name, program in programs.items():
         home = folder / name

@@ -226,7 +226,7 @@ def last_lines(log: Path) -> list[str]:
 
 
 def land(running: Flight, *, keep: bool) -> None:
-    """End all processes that the demo has started, and remove its folder.
+    """End all processes that the demo has started; unless `keep`, remove the demo's folder.
 
     Prints only after the cleanup, because printing fails if the terminal is closed.
     """

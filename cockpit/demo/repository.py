@@ -103,8 +103,8 @@ class Totals(unittest.TestCase):
 def make_repository(directory: Path, environment: Mapping[str, str]) -> None:
     """Write the project into a new directory and commit it on `main`.
 
-    `environment` is git's whole environment, with the demo's HOME. Raises `Failed` with the output
-    of git.
+    `environment` is git's whole environment, with the demo's HOME. If git fails, raises `Failed`
+    with git's output.
     """
     for name, text in FILES.items():
         path = directory / name
@@ -122,7 +122,7 @@ def make_repository(directory: Path, environment: Mapping[str, str]) -> None:
 
 
 def git(directory: Path, arguments: tuple[str, ...], environment: Mapping[str, str]) -> str:
-    """Run git in the directory; return its output. Raises `Failed`."""
+    """Run git in the directory; return its output. Raises `Failed` if git fails."""
     quiet = {
         **environment,
         "GIT_CONFIG_GLOBAL": "/dev/null",

@@ -104,7 +104,10 @@ class ResponsesFormat:
 
 
 def _function(call: ToolCall) -> dict[str, str]:
-    """Return the function that Codex must call: its command tool for the script's own tools."""
+    """Convert a tool call to a function call for Codex.
+
+    A call of one of the script's own tools becomes a call of Codex's command tool.
+    """
     if call.name not in _AS_COMMANDS:
         namespace, _, name = call.name.rpartition(".")
         named = {"namespace": namespace} if namespace else {}

@@ -37,7 +37,7 @@ def summary(
 
 
 def row(agent: AgentStatus) -> str:
-    """Format one agent's line."""
+    """Format the line for one agent: name, mode, state and counts."""
     state = agent.state.replace("_", " ")
     parts = [
         f"  {agent.name:<12} {agent.mode:<8} {state:<8}",

@@ -51,7 +51,7 @@ def counting_step(number: int, steps: int, pause: int | None, run: str) -> Step:
 
 
 class Mind:
-    """Answers one session's requests in turn."""
+    """The simulated model of one session: answers the session's requests."""
 
     def __init__(self, conduct: Conduct, directory: Path, session_id: str) -> None:
         self._conduct = conduct
@@ -63,7 +63,7 @@ class Mind:
         self._replies = 0
 
     def answer(self, messages: Sequence[Mapping[str, Any]]) -> Reply:
-        """Return the next message, or an error."""
+        """Return the model's reply to these messages, or an error."""
         self._replies += 1
         if self._replies == 3 and "overloaded" in self._conduct.faults:
             return Reply(error=OVERLOADED)

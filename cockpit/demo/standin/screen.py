@@ -35,7 +35,7 @@ class Screen:
     def __init__(self) -> None:
         self.status = ""
         self.hint = ""
-        """The line below the box: `esc to interrupt` during a turn."""
+        """The line below the prompt box, such as `esc to interrupt` during a turn."""
         self.dialog: list[str] = []
         """Lines that are shown instead of the prompt box while a question is open."""
         self._lines: deque[str] = deque(maxlen=400)
@@ -63,7 +63,7 @@ class Screen:
                 return
 
     def say(self, text: str) -> None:
-        """Add lines above the box."""
+        """Add lines of output above the prompt box."""
         for line in text.splitlines() or [""]:
             self._lines.append("".join(c if c.isprintable() else " " for c in line))
         self.draw()
