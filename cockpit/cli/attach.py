@@ -62,7 +62,10 @@ def attach_remote(host: RemoteHost, name: str) -> NoReturn:
 
 
 def exec_client(places: Places, pane: PaneId | None, *, aside: bool = False) -> NoReturn:
-    """Replace this process with a tmux client for a pane, or the home window. Raises `PaneGone`."""
+    """Replace this process with a tmux client for `pane`; for None, for the home window.
+
+    Raises `PaneGone` if there is no such pane or window.
+    """
     argv = asyncio.run(views_of(places).attach_command(pane, os.environ, aside=aside))
     sys.stdout.flush()
     shell = ["/bin/sh", "-c", CLIENT_SHELL, "cockpit", sys.executable, *argv]

@@ -53,7 +53,7 @@ def save_pictures(folder: Path, *, keep: bool, say: Say, standin: bool = False) 
 
 @contextmanager
 def writable(folder: Path) -> Iterator[None]:
-    """Check that the folder is writable, and create it if needed. Raises `BadUsage`.
+    """Create the folder if needed. Raises `BadUsage` if the folder is not writable.
 
     Afterwards, removes the folder if it was created here and is empty.
     """

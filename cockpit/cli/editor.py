@@ -28,7 +28,7 @@ async def edit(file: Path, line: int = 1) -> None:
     """Open a file in `$VISUAL`, `$EDITOR` or vi, in this terminal; return when the editor ends.
 
     `line` counts from 1, and is not passed to an editor that cockpit does not know. Raises
-    `ProgramMissing`.
+    `ProgramMissing` if the editor cannot be started.
     """
     argv = at_line(_command(), str(file), line)
     try:

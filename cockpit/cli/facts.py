@@ -35,7 +35,10 @@ def facts(path: Path, as_json: bool) -> int:
 
 
 def read_facts(path: Path) -> dict[str, Any]:
-    """Return the facts in their documented JSON form. Raises `Failed`."""
+    """Return the facts of one transcript in their documented JSON form.
+
+    Raises `Failed` if the transcript cannot be read.
+    """
     reader, collector = Reader(), Collector()
     began: list[datetime] = []
 

@@ -44,7 +44,10 @@ def host_named(name: str, config: Path | None) -> RemoteHost:
 
 
 def exec_remote(argv: Sequence[str]) -> NoReturn:
-    """Replace this process with a command on a host. Raises `ProgramMissing`."""
+    """Replace this process with a command on a host.
+
+    Raises `ProgramMissing` if this machine cannot run the program that connects to the host.
+    """
     sys.stdout.flush()
     kept = {name: value for name, value in os.environ.items() if not name.startswith("TMUX")}
     try:

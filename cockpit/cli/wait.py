@@ -72,7 +72,8 @@ def wait(names: tuple[str, ...], goal: Goal, is_any: bool, timeout: str | None) 
 
 
 def wait_seconds(written: str | None) -> float | None:
-    """Return the seconds of `--timeout`; None if it was not given. Raises `BadUsage`."""
+    """Return the seconds of `--timeout`; None if it was not given. Raises `BadUsage` for invalid
+    text."""
     if written is None:
         return None
     from cockpit.config.quantities import duration

@@ -120,7 +120,7 @@ class Hooks(Section):
     )
 
     def written(self) -> tuple[tuple[str, Hook], ...]:
-        """Return every hook with its event, in the order of the fields above."""
+        """Return every hook with its event, in the order in which this class lists the events."""
         return tuple(
             (event, hook) for event in type(self).model_fields for hook in getattr(self, event)
         )

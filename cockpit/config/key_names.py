@@ -255,7 +255,7 @@ def key_names(written: object) -> object:
     """Normalise one key, a comma-separated text or a list into comma-separated names.
 
     An empty value is valid: the action then has no key, and is only in the command palette. Other
-    types are returned unchanged. Raises `ValueError`.
+    types are returned unchanged. Raises `ValueError` for an invalid key.
     """
     if isinstance(written, str):
         apart = [written] if len(written) == 1 else written.split(",")

@@ -15,7 +15,7 @@ KeyPath = tuple[str | int, ...]
 
 
 class Lines:
-    """Line numbers of keys, by path."""
+    """The line numbers of the keys in a TOML text, by key path."""
 
     def __init__(self, found: dict[KeyPath, int]) -> None:
         self._found = found

@@ -112,7 +112,7 @@ class Loaded:
 
     def new_agent(self, name: str, directory: Path, **given: Any) -> AgentSettings:
         """Return the settings of an agent that no file configures: the defaults in that directory,
-        and the given values. Raises `BadUsage`."""
+        and the given values. Raises `BadUsage` for an invalid value."""
         base = self.defaults_in(directory).model_dump(exclude_unset=True)
         return changed_agent(
             None, **merge_tables(base, {"name": name, "directory": directory} | given)
@@ -125,7 +125,7 @@ COMMAND_HINT = "Pass the command: cockpit start NAME -- COMMAND, or set `command
 def changed_agent(agent: AgentSettings | None, **given: Any) -> AgentSettings:
     """Return the agent's settings with values from the command line; tables are merged.
 
-    `agent` is None for a new agent. Raises `BadUsage`.
+    `agent` is None for a new agent. Raises `BadUsage` for an invalid value.
     """
     base = agent.model_dump(exclude_unset=True) if agent else {}
     try:

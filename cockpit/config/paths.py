@@ -36,8 +36,8 @@ class Places:
     runtime: Path
     """Folder for sockets. Mode 0700."""
     home: Path | None = None
-    """The value of `COCKPIT_HOME`, which then determines the folders above, and is passed to panes;
-    None if the variable is not set."""
+    """The value of `COCKPIT_HOME`, as an absolute path; None if the variable is not set. If set, it
+    determines `config`, `state` and `runtime`, and is passed to panes."""
     runtime_from: str = "COCKPIT_HOME"
     """Name of the environment variable that determines the folder of the sockets."""
 
@@ -174,8 +174,8 @@ class Places:
     def make_runtime(self) -> None:
         """Create the socket folder again, with mode 0700, after another program removed it.
 
-        Raises `Failed`. Does not create the parent folder: if the parent is missing, `COCKPIT_HOME`
-        itself was removed.
+        Raises `Failed` if the folder cannot be created. Does not create the parent folder: if the
+        parent is missing, `COCKPIT_HOME` itself was removed.
         """
         _make_private(self.runtime, parents=False)
 

@@ -17,7 +17,7 @@ _SCALES = {"": 1, "k": 1_000, "m": 1_000_000}
 def duration(written: object) -> float:
     """Parse a duration and return seconds. A bare number is in seconds.
 
-    Raises `ValueError`.
+    Raises `ValueError` for any other value.
     """
     if isinstance(written, int | float) and not isinstance(written, bool):
         if math.isfinite(written) and written >= 0:
@@ -48,7 +48,7 @@ def spelled_duration(seconds: float) -> str:
 def size(written: object) -> int:
     """Parse a number of tokens: `"200k"` is 200,000.
 
-    Raises `ValueError`.
+    Raises `ValueError` for any other value.
     """
     if isinstance(written, int) and not isinstance(written, bool) and written >= 0:
         return written

@@ -47,7 +47,8 @@ def _of_thresholds(at: str, agent: AgentDefaults) -> Iterator[str]:
 
 
 def _of_runtime(agent: AgentSettings, own: OwnRuntime | None) -> Iterator[str]:
-    """Yield settings, perhaps inherited, that the agent's custom runtime refuses at the start."""
+    """Yield one line per setting, perhaps inherited, that the agent's custom runtime does not
+    support."""
     if own is None:
         return
     mode = agent.permission_mode

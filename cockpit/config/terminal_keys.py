@@ -1,7 +1,7 @@
 """The keys that terminals can distinguish, and the name under which each key press arrives.
 
-Tested in tmux, where the screen always runs. tmux passes on only keys that every terminal can send:
-Ctrl-Shift-X arrives as Ctrl-X, and Ctrl-Enter does not arrive.
+Tested in tmux, where the screen usually runs. tmux passes on only keys that every terminal can
+send: Ctrl-Shift-X arrives as Ctrl-X, and Ctrl-Enter does not arrive.
 """
 
 from __future__ import annotations

@@ -172,9 +172,9 @@ def _beside(path: Path, folder: Path) -> str:
 
 
 def check_writable(path: Path) -> None:
-    """Check without writing that a file can be written. Raises `Failed`.
+    """Raise `Failed` if a file cannot be written. Writes nothing.
 
-    Refuses a read-only file, even for root.
+    A read-only file counts as not writable, even for root.
     """
     target = path.resolve()
     if target.exists() and not target.stat().st_mode & stat.S_IWUSR:

@@ -118,7 +118,10 @@ def fly_headless(
 
 
 async def watched(running: Flight, cap: float) -> None:
-    """Start the agents, wait until their jobs are done, and check the result. Raises `Failed`."""
+    """Start the agents, wait until their jobs are done, and check the result.
+
+    Raises `Failed` if a job is not done within `cap` seconds, or the result is not as expected.
+    """
     watch = Watch(running.client, running.say, cap, expected=answers_needed(running.jobs))
     await running.start_agents()
     status = await watch.until_reached()
