@@ -216,12 +216,14 @@ def _short(tokens: int | None) -> str:
     """
     if tokens is None:
         return "?"
-    for size, unit in ((1_000_000_000, "G"), (1_000_000, "M"), (1_000, "k")):
-        if tokens >= size:
+    # From where a number is shown in a unit: 999,600 is "1.0M", not "1000k".
+    for least, size, unit in (
+        (999_500_000, 1_000_000_000, "G"), (999_500, 1_000_000, "M"), (1_000, 1_000, "k"),
+    ):  # fmt: skip
+        if tokens >= least:
             value = tokens / size
-            return (
-                f"{value:.0f}{unit}" if value >= 100 or tokens % size == 0 else f"{value:.1f}{unit}"
-            )
+            whole = round(value, 1) >= 100 or tokens % size == 0
+            return f"{value:.0f}{unit}" if whole else f"{value:.1f}{unit}"
     return str(tokens)
 
 

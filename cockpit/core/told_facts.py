@@ -132,8 +132,8 @@ def reminder(facts: Facts) -> list[str]:
     """Return facts for the prompt that asks for a handoff document, one line each.
 
     The facts are the user's newest orders, refusals with a reason, and answers that the user did
-    not correct; the last checks; and the newest links whose state is not `merged` or `closed`. The
-    first line with which the total exceeds `REMINDED` characters, and all later ones, are left out.
+    not correct; the last checks; and the newest links whose state is not `merged` or `closed`. A
+    line with which the total would exceed `REMINDED` characters is left out.
     """
     orders = [
         f"the user said: {_short(constraint.text)} (turn {constraint.turn})"
@@ -155,9 +155,9 @@ def reminder(facts: Facts) -> list[str]:
     lines = [*orders[-6:], *refused[-3:], *answered[-3:], *ran, *linked[-2:]]
     kept, room = [], REMINDED
     for line in lines:
-        room -= len(line) + 3
-        if room >= 0:
+        if len(line) + 3 <= room:
             kept.append(line)
+            room -= len(line) + 3
     return kept
 
 

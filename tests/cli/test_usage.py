@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from cockpit.cli.fast_path import run_fast
-from cockpit.cli.usage import SHARED_FROM, usage
+from cockpit.cli.usage import SHARED_FROM, _short, usage
 
 RECORDED = Path(__file__).parents[1] / "data" / "transcripts"
 TUI = RECORDED / "tui_tasks_compaction.jsonl"
@@ -22,6 +22,17 @@ def asked(
     code = usage(paths, True, shared_from=shared_from)
     said = capsys.readouterr()
     return code, json.loads(said.out), said.err
+
+
+@pytest.mark.parametrize(
+    ("tokens", "shown"),
+    [
+        (999, "999"), (1_000, "1k"), (99_940, "99.9k"), (99_960, "100k"), (999_400, "999k"),
+        (999_600, "1.0M"), (1_000_000, "1M"), (999_600_000, "1.0G"), (None, "?"),
+    ],
+)  # fmt: skip
+def test_a_rounded_number_has_the_unit_that_fits(tokens: int | None, shown: str) -> None:
+    assert _short(tokens) == shown
 
 
 def test_the_form_is_the_contracts(capsys: pytest.CaptureFixture[str]) -> None:

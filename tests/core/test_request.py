@@ -101,6 +101,17 @@ def test_a_reminder_is_short_whatever_was_said() -> None:
     assert len(request(PATH, "tool", told=reminder(facts))) <= LONGEST + REMINDED + 200
 
 
+def test_a_reminder_leaves_out_only_what_does_not_fit() -> None:
+    facts = Facts(
+        constraints=tuple(Constraint(turn, "word " * 200) for turn in range(5)),
+        answers=tuple(Answer(turn, "q " * 200, "a " * 200) for turn in range(3)),
+        links=(Link("pull_request", "https://git.example/a/b/pull/7", 7, "a/b", "open"),),
+    )
+    told = reminder(facts)
+    assert any("pull/7" in line for line in told)
+    assert sum(len(line) + 3 for line in told) <= REMINDED
+
+
 def test_without_facts_nothing_is_said_of_them() -> None:
     assert reminder(Facts()) == []
     assert "transcript" not in request(PATH, "tool")

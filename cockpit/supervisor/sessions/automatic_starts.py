@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 
-from cockpit.core.errors import CockpitError
+from cockpit.core.errors import CockpitError, Failed, Hindered
 from cockpit.core.events import Plain
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
@@ -74,12 +75,18 @@ class AutomaticStarts:
         try:
             await self._starter.start(agent, None)
         except CockpitError as refused:
-            why = f"{refused.title}. {refused.hint}".strip()
-            self._dependencies.store.save_agent(agent.change(gave_up=why))
-            self._dependencies.event_log.record(
-                Plain("agent.not_started"), str(refused), agent.name
-            )
+            self._note(agent, refused)
+        except OSError as error:  # such as a full disk; the others are still started
+            why = error.strerror or str(error)
+            hint = f"Try again: cockpit start {agent.name}"
+            self._note(agent, Failed(f"Cannot start {agent.name}", why, hint))
         self._changed(agent)
+
+    def _note(self, agent: Agent, refused: CockpitError) -> None:
+        why = f"{refused.title}. {refused.hint}".strip()
+        with suppress(Hindered):  # the event has the reason too
+            self._dependencies.store.save_agent(agent.change(gave_up=why))
+        self._dependencies.event_log.record(Plain("agent.not_started"), str(refused), agent.name)
 
 
 def _is_to_start(agent: Agent) -> bool:

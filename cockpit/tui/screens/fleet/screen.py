@@ -21,7 +21,7 @@ from cockpit.client.client import Client
 from cockpit.config.this_user import this_user
 from cockpit.core.safetext import safe_line
 from cockpit.tui.keys.action import Context
-from cockpit.tui.keys.actions import BY_ID, key_label, keys_of
+from cockpit.tui.keys.actions import BY_ID
 from cockpit.tui.keys.bindings import bindings
 from cockpit.tui.keys.reasons import press
 from cockpit.tui.present.detail import reason, rule
@@ -186,7 +186,7 @@ class FleetScreen(Screen[None]):
         return len(self.fleet.names), len(self.model.agents)
 
     def _key_of_all(self) -> str:
-        return key_label(keys_of(BY_ID["unfilter"], self.ui.keys)[0])
+        return shown_key(BY_ID["unfilter"], self.ui.keys)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Disable actions while the filter field has the focus."""

@@ -61,7 +61,8 @@ class WorktreesScreen(BaseScreen):
         self._removals = removals
         self._trees: list[WorktreeStatus] | None = None
         self._sizes = Sizes.NOT_REQUESTED
-        self._removed = len(removals.done)
+        self._newest = next(iter(removals.done), None)
+        """The newest completed removal at the last look."""
         self._has_new_result = False
         """Whether the next loaded list scrolls down to the result of a removal."""
         self._title = OneLine(self._count, id="worktrees-title")
@@ -193,8 +194,9 @@ class WorktreesScreen(BaseScreen):
     def _removal_changed(self) -> None:
         if not self.is_attached:
             return
-        self._has_new_result = len(self._removals.done) > self._removed
-        self._removed = len(self._removals.done)
+        newest = next(iter(self._removals.done), None)
+        if newest is not self._newest:
+            self._newest, self._has_new_result = newest, True
         if self._removals.begun:
             self._clock.resume()
         else:
