@@ -196,12 +196,12 @@ class ArrivingWorktree:
         new: bool,
         before: str | None = None,
     ) -> str:
-        """Remove the worktree if it is exactly as it arrived; else return why it was kept.
+        """Remove the worktree if it is exactly as it arrived; otherwise return why it was kept.
 
-        Returns "" too if the worktree does not exist. Also removes the branch if it is `new`, and
-        otherwise sets it to its commit `before` the move; not if it has other commits now, or if
-        another worktree has it checked out. The worktree's commits stay under the parcel's
-        reference in any case. Idempotent.
+        Returns "" if the worktree was removed or does not exist. In both cases, a `new` branch is
+        deleted, and an existing branch is set to `before`, its commit before the move. A branch
+        that has other commits now, or that a worktree has checked out, is not changed. The parcel's
+        reference always keeps the worktree's commits. Idempotent.
         """
         if not await asyncio.to_thread(os.path.lexists, directory):
             await self._put_back(parcel, branch, before, new=new)
@@ -228,7 +228,10 @@ class ArrivingWorktree:
     async def _put_back(
         self, parcel: Parcel, branch: str, before: str | None, *, new: bool
     ) -> None:
-        """Set a branch that no worktree has checked out to its state before the move."""
+        """Delete a new branch, or set an existing branch to its commit `before` the move.
+
+        Does not change a branch that a worktree has checked out.
+        """
         if await self._checkout_of(branch) is None:
             await self._drop_branch(parcel, branch, new_branch=new)
             await self._move_back(parcel, branch, None if new else before)

@@ -330,7 +330,8 @@ class GitCommand:
 
     @contextmanager
     def _start(self, call: _Call, errors: int) -> Iterator[subprocess.Popen[bytes] | None]:
-        """Start git. Yields None, without starting git, if git finds no repository."""
+        """Start git. Yields None, without starting git, outside a repository; a command in
+        `UNSEALED` is started in any case."""
         if call.verb in UNSEALED:
             with self._process(call, errors, NOTHING) as process:
                 yield process

@@ -28,7 +28,8 @@ from cockpit.core.safetext import safe_line
 from cockpit.ports.worktrees import Made, Worktree
 
 CHECKOUT_DEADLINE = 300.0
-"""Seconds to check out a new worktree; a large worktree on a slow disk takes minutes."""
+"""Time limit in seconds to check out a new worktree; a large worktree on a slow disk takes
+minutes."""
 LOCKED = "cockpit made this for"
 """Prefix of the lock reason of cockpit's worktrees."""
 NOTE = "cockpit.json"
@@ -46,7 +47,8 @@ class GitWorktrees:
         self.look = look
 
     async def home(self, directory: Path) -> Path | None:
-        """See `Worktrees.home`. `directory` may be in one of the worktrees."""
+        """Return the main checkout, or the folder of a bare repository; None outside a repository.
+        `directory` may be in a linked worktree."""
         common = await self.look.common(directory)
         if common is None:
             return None

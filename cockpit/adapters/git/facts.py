@@ -101,7 +101,11 @@ class GitFactFinder:
         return answer.ok and bool(answer.output.strip())
 
     async def unpushed(self, directory: Path) -> tuple[str, ...] | None:
-        """See `Worktrees.unpushed`."""
+        """Return the hashes of the newest commits of HEAD and local branches that no remote branch
+        has.
+
+        At most `UNPUSHED_READ`. None if there is no remote branch, or git fails.
+        """
         remote = await self.command.run(directory, "for-each-ref", "--count=1", "refs/remotes")
         if not remote.ok or not remote.output.strip():
             return None

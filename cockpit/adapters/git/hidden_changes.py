@@ -21,7 +21,7 @@ LISTING = ("ls-files", "-v", "-z")
 
 
 def commands(listed: bytes, where: Path) -> Iterator[tuple[str, ...]]:
-    """Yield the arguments of the git calls that clear both flags in an index.
+    """Yield the arguments of the git calls that clear `assume-unchanged` and `skip-worktree`.
 
     `listed` is git's output for `LISTING`. A file that is not checked out, as in a sparse checkout,
     keeps its flag `skip-worktree`.

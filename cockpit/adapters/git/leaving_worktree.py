@@ -1,8 +1,8 @@
 """Describe a worktree that is moved to another machine, and pack it into a git bundle.
 
 Uncommitted work becomes commits below `refs/cockpit/moved`, byte for byte: one with the index, and
-one with the files. Ignored files and untracked files with secrets stay. Changes neither worktree,
-index nor branch.
+one with the files. Ignored files, and untracked files with secrets, are not packed. The worktree,
+its index and its branch are not changed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ TIPS = 500
 """Maximum number of commits that the other machine lists as known."""
 MOST_LISTED = 20
 MOST_LOOKED_AT = 20_000
-"""Maximum files that are examined, to add up sizes or to find unstored files."""
+"""Maximum files that are examined to add up sizes, or to find files that git cannot store."""
 DEADLINE = 600.0
 OUR_FOLDER = b".cockpit/"
 LFS_FILES = ":(attr:filter=lfs)"
@@ -230,7 +230,8 @@ class LeavingWorktree:
         return WorktreeState(head, index, files)
 
     async def _check_staged(self, git_paths: GitPaths, tree: str) -> None:
-        """Raise `NotNow` if the index has entries that its tree lacks (`git add -N`)."""
+        """Raise `NotNow` if the index has an entry (`git add -N`) that is not in `tree`, which was
+        written from the index."""
         arguments = ("ls-files", "-t", "--stage", "-z")
         listed = self._ok(await self._raw_files.run(git_paths, git_paths.folder, *arguments))
         held = await self._raw_files.run(

@@ -221,7 +221,8 @@ class GitOwnState:
         return answer.line
 
     async def staged(self, git_paths: GitPaths) -> list[tuple[str, str]]:
-        """Return the trees of the index, each with a description; a conflict has several trees."""
+        """Return the trees of the index, each with a description; an index with conflicts has
+        several."""
         written = await self._bytes.run(git_paths, git_paths.folder, "write-tree")
         if written.ok:
             return [(written.line, "Staged")]

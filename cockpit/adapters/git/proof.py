@@ -185,7 +185,8 @@ def _repair_step(tree: Tree) -> str:
 
 
 def _hashed(names: Sequence[str], output: IO[bytes]) -> _ReadBack:
-    """Read the output of `cat-file --batch`, and compare each object with its hash."""
+    """Return which of the objects `names` are missing or damaged, from the output of git's
+    `cat-file`."""
     read = _ReadBack()
     for name in names:
         header = output.readline().split()

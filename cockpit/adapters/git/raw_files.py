@@ -195,7 +195,8 @@ class RawFiles:
     async def run(
         self, git_paths: GitPaths, where: Path, *arguments: str, stdin: bytes = b""
     ) -> GitAnswer:
-        """Run git with the private index and with settings that allow every file name."""
+        """Run git in `where`, with the index of `git_paths`, and with settings that allow every
+        file name."""
         return await self.command.run(
             where,
             *arguments,

@@ -68,7 +68,10 @@ class GitRemoval:
             return saved.reference
 
     async def remove(self, tree: Tree, objection: Objection, left_out: tuple[str, ...]) -> Removed:
-        """See `Worktrees.remove`. Undoes or finishes an earlier removal that was interrupted."""
+        """Save a worktree, then remove it; see `Worktrees.remove`.
+
+        Finishes an earlier removal that was interrupted, or undoes it and raises `NotNow`.
+        """
         async with self._open_git_paths(tree) as git_paths:
             if finished := await self._resume(tree, git_paths):
                 return finished
@@ -124,7 +127,8 @@ class GitRemoval:
         await asyncio.to_thread(delete, moved)
 
     async def _move_back_old(self, tree: Tree, git_paths: GitPaths) -> None:
-        """Move back a folder left by an older version of cockpit, which had no records."""
+        """Move back a folder left by an older version of cockpit, which had no records; then raise
+        `NotNow`."""
         moved = tree.directory.with_name(f".{tree.directory.name}.removing")
         if tree.missing and await asyncio.to_thread(points_to, moved, git_paths.folder):
             await asyncio.to_thread(moved.rename, tree.directory)

@@ -37,8 +37,8 @@ class RemovalRecord:
     """The git reference to the saved worktree."""
     left_out: tuple[str, ...] = ()
     deleting: bool = False
-    """Whether the folder was compared and is being deleted. If not, an interrupted removal moves it
-    back."""
+    """Whether the folder equals the saved worktree, and is being deleted. If not, the next removal
+    moves the folder back."""
 
     def folder(self, directory: Path) -> Path:
         return directory.with_name(self.aside)

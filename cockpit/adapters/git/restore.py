@@ -22,7 +22,7 @@ from cockpit.core.safetext import safe_line
 AT_ONCE = 32_000_000
 """Maximum bytes of files for one git call; a larger file gets its own call."""
 SMALLEST = 512
-"""Minimum bytes with which a file is counted, to limit the number of small files per call."""
+"""The bytes that a smaller file counts toward `AT_ONCE`, to limit the small files per call."""
 DEADLINE = 300.0
 
 
@@ -41,7 +41,7 @@ class GitRestore:
         self.command = command
 
     async def restore(self, repository: Path, reference: str, folder: Path) -> int:
-        """Restore the files; return their number.
+        """Write the files of a reference's commit to a folder; return the number of files.
 
         `folder` must be new, empty, or contain only a `.git`. A submodule becomes an empty folder.
         Overwrites nothing. Raises `CockpitError`.

@@ -104,7 +104,8 @@ class WorktreeSaver:
     async def _staged(
         self, tree: Tree, git_paths: GitPaths, known: tuple[str, str]
     ) -> list[tuple[str, str]]:
-        """Return the trees of the index, without the known trees and the empty tree."""
+        """Return the trees of the index with descriptions, except the empty tree and those in
+        `known`."""
         if not await asyncio.to_thread(git_paths.index.exists):
             return []
         empty = await self._raw_files.tree(git_paths, {})
@@ -177,7 +178,8 @@ class WorktreeSaver:
         return require_ok(tree, await self._command.run(tree.repository, *arguments)).line
 
     async def _create_reference(self, tree: Tree, commit: str | None) -> str | None:
-        """Create a new reference to the commit; its name contains the owner and the time."""
+        """Create a reference to the commit; return its name, which contains the agent and the time.
+        None without a commit."""
         if commit is None:
             return None
         agent = reference_part(tree.made.agent if tree.made else "")

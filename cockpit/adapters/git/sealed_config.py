@@ -112,7 +112,8 @@ class Snapshots:
         return Snapshot(places, self._settings(where, option))
 
     def _places(self, directory: Path) -> Places | None:
-        """Return the folders of a directory's repository. git checks the repository's owner."""
+        """Return the folders of a directory's repository; None outside a repository, and for a
+        repository that git refuses because of its owner."""
         status, folder, _ = self._ask(directory, ("rev-parse", "--absolute-git-dir"))
         if status:
             return None

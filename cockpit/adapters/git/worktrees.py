@@ -61,9 +61,9 @@ class Git:
     async def facts(
         self, directory: Path, *, since: datetime | None = None, since_commit: str | None = None
     ) -> GitFacts:
-        """Return facts, with the commits since `since_commit`, or since the time `since`.
+        """Return facts about a directory, with the commits since `since_commit`.
 
-        The time is used if the repository does not have the commit.
+        If the repository does not have that commit, with the commits since the time `since`.
         """
         return await self.look.facts(directory, since=since, since_commit=since_commit)
 
@@ -98,13 +98,14 @@ class Git:
         agent: str = "",
         job: str = "",
     ) -> Worktree:
-        """See `GitWorktrees.ensure`. Both paths are absolute; "" as `base` means HEAD."""
+        """Create or adopt a worktree; see `GitWorktrees.ensure`. Both paths are absolute; "" as
+        `base` means HEAD."""
         return await self._making.ensure(repository, directory, branch, base, agent, job)
 
     async def create_empty(
         self, repository: Path, directory: Path, branch: str, commit: str, agent: str
     ) -> Worktree:
-        """See `GitWorktrees.create_empty`."""
+        """Create a worktree without files; see `GitWorktrees.create_empty`."""
         return await self._making.create_empty(repository, directory, branch, commit, agent)
 
     async def bring(self, repository: Path, directory: Path, names: tuple[str, ...]) -> list[str]:
@@ -128,7 +129,7 @@ class Git:
         return await self._removal.remove(tree, objection, left_out)
 
     async def restore(self, repository: Path, reference: str, folder: Path) -> int:
-        """See `GitRestore.restore`."""
+        """Write the files of a commit to a folder; see `GitRestore.restore`."""
         return await GitRestore(self.command).restore(repository, reference, folder)
 
     async def keep(self, directory: Path, agent: str, label: str) -> str | None:
