@@ -57,7 +57,7 @@ class Client(Protocol):
     async def history(
         self, name: str | None = None, search: str | None = None
     ) -> list[HistoryChain]:
-        """Return the chains of `cockpit history --json`.
+        """Return the chains of sessions that `cockpit history --json` prints, of one agent or all.
 
         With `search`, only sessions whose document contains all words of `search`, at most the 200
         newest documents; the `found` of a handoff is then the best matching line of its document.
@@ -106,7 +106,7 @@ class Supervisor(Client, Protocol):
     def watch(
         self, *, elsewhere: bool = False, day: bool = False, since: str | None = None
     ) -> AsyncIterator[WatchLine]:
-        """Yield a snapshot, then changes and events, until the supervisor ends (`NoSupervisor`).
+        """Yield a snapshot, then changes and events; raise `NoSupervisor` when the supervisor ends.
 
         `since` is the `position` of an earlier line. If the supervisor still has all changes since
         then, yields `Resumed` instead of the snapshot.

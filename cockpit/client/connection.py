@@ -17,7 +17,8 @@ from cockpit.core.errors import CockpitError
 
 
 class Connection(Protocol):
-    """One connection. The code that opened it closes it."""
+    """A connection to a supervisor, for one request. The code that opened the connection closes
+    it."""
 
     @property
     def channel(self) -> socket.socket:

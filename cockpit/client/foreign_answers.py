@@ -39,7 +39,8 @@ MESSAGE_SIZE = 256 * 1024
 """Maximum size of one agent or event: its characters, plus 8 for each number and 1 for each other
 value or list item."""
 ANSWER_SIZE = 4 * 1024 * 1024
-"""Maximum size of an answer about one agent, such as its pane or its facts."""
+"""Maximum size of an answer about one agent, such as its pane or its facts, in the unit of
+`MESSAGE_SIZE`."""
 LARGEST_NUMBER = 10**15
 """Largest absolute value of a number in an answer."""
 PIECES, PIECES_A_SECOND = 10_000.0, 1_000.0
@@ -60,7 +61,7 @@ Answer = TypeVar("Answer")
 
 
 class Allowance:
-    """A limit on the data from one host. Refills with time, and is shared by all connections."""
+    """A limit on the data from one host, for all connections together. Refills with time."""
 
     def __init__(self, host: str) -> None:
         self._host = host
@@ -107,7 +108,7 @@ class ForeignAnswers:
         self.allowance = Allowance(host)
 
     def status(self, status: Status) -> Status:
-        """Return the status.
+        """Return the status unchanged.
 
         Raises `Failed` for invalid names, too many agents, or values that are too large.
         """
@@ -118,7 +119,7 @@ class ForeignAnswers:
         return status
 
     def line(self, line: WatchLine) -> WatchLine:
-        """Return one line of an event stream. Raises `Failed` as `status` does."""
+        """Return a line of an event stream unchanged. Raises `Failed` as `status` does."""
         match line:
             case Snapshot():
                 self.status(line.status)
@@ -153,13 +154,13 @@ class ForeignAnswers:
         return event
 
     def name(self, name: str) -> str:
-        """Return the name of an agent. Raises `Failed` for a name that no agent can have."""
+        """Return an agent's name unchanged. Raises `Failed` for a name that no agent can have."""
         if not NAME_PATTERN.fullmatch(name):
             raise self._refused(f"{quoted(name, 80)} is not a valid agent name.")
         return name
 
     def chains(self, chains: list[HistoryChain]) -> list[HistoryChain]:
-        """Return the history. Raises `Failed` for an invalid agent name or handoff id."""
+        """Return the history unchanged. Raises `Failed` for an invalid agent name or handoff id."""
         for chain in chains:
             self.name(chain.agent)
             for session in chain.sessions:
@@ -171,7 +172,7 @@ class ForeignAnswers:
         return chains
 
     def worktrees(self, trees: list[WorktreeStatus]) -> list[WorktreeStatus]:
-        """Return the worktrees. Raises `Failed` for an invalid agent name."""
+        """Return the worktrees unchanged. Raises `Failed` for an invalid agent name."""
         for tree in trees:
             if tree.agent is not None:
                 self.name(tree.agent)
@@ -183,12 +184,14 @@ class ForeignAnswers:
             raise self._refused(f"The host sent {count:,} {what}; cockpit reads at most {most:,}.")
 
     def answer(self, answer: Answer) -> Answer:
-        """Return the answer about one agent. Raises `Failed` if the answer is too large."""
+        """Return an answer about one agent unchanged. Raises `Failed` if it exceeds `ANSWER_SIZE`,
+        or has a number above `LARGEST_NUMBER`."""
         self._check_size(answer, ANSWER_SIZE)
         return answer
 
     def large_answer(self, answer: Answer) -> Answer:
-        """Return an answer that can be as large as a whole response. Raises `Failed` above that."""
+        """Return an answer of any kind unchanged. Raises `Failed` if its size exceeds `BODY_BYTES`,
+        or if it has a number above `LARGEST_NUMBER`."""
         self._check_size(answer, BODY_BYTES)
         return answer
 
@@ -200,7 +203,8 @@ class ForeignAnswers:
             raise self._refused(str(error)) from None
 
     def invalid_lines(self, count: int) -> None:
-        """Raise `Failed` if too many lines cannot be read."""
+        """Raise `Failed` if `count`, the number of lines that cannot be read, exceeds
+        `INVALID_LINES`."""
         if count > INVALID_LINES:
             raise self._refused("The host sends messages that cockpit cannot read.")
 

@@ -191,7 +191,7 @@ class HttpClient:
     async def history(
         self, name: str | None = None, search: str | None = None
     ) -> list[HistoryChain]:
-        """Return the chains of `cockpit history --json`, of one agent or all.
+        """Return the chains of sessions that `cockpit history --json` prints, of one agent or all.
 
         With `search`, only sessions whose document contains all words of `search`, at most the 200
         newest documents.
@@ -269,17 +269,18 @@ class HttpClient:
         return event if self._foreign is None else self._foreign.event(event)
 
     def _named_chains(self, chains: list[HistoryChain]) -> list[HistoryChain]:
-        """Return the chains. Raises `Failed` for invalid names from another machine."""
+        """Return the chains unchanged. Raises `Failed` for invalid names from another machine."""
         return chains if self._foreign is None else self._foreign.chains(chains)
 
     def _checked(self, answer: Parsed) -> Parsed:
-        """Return the answer. Raises `Failed` if an answer of another machine is too large."""
+        """Return the answer unchanged. Raises `Failed` if an answer of another machine is too
+        large."""
         return answer if self._foreign is None else self._foreign.answer(answer)
 
     def _numbers_checked(self, answer: Parsed) -> Parsed:
-        """Return an answer that can be as large as a whole response.
+        """Return the answer unchanged.
 
-        Raises `Failed` if another machine sent a number that is too large.
+        Raises `Failed` if another machine sent a number above `LARGEST_NUMBER`, or too much data.
         """
         return answer if self._foreign is None else self._foreign.large_answer(answer)
 

@@ -43,9 +43,9 @@ class JoinedClient:
 
     @property
     def without(self) -> Mapping[str, CockpitError]:
-        """The error of the last history request to each host that did not answer, by host.
+        """For each host whose latest history request failed, the error.
 
-        Only for requests to all hosts.
+        Requests for the history of one agent do not count.
         """
         members = self.members
         return {host: error for host, error in self._without.items() if host in members}

@@ -32,7 +32,7 @@ class Verdict(StrEnum):
 
     REACHED = "reached"
     ENDED = "ended"
-    """The agent's process ended before the agent reached the state."""
+    """The agent's process ended before the agent reached the goal of the wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Wait:
     more."""
 
     def verdict(self, row: AgentStatus) -> Verdict | None:
-        """Return why the wait is over; None while the agent can still reach the state."""
+        """Return why the wait is over; None while the agent can still reach the goal."""
         if self._is_reached(row):
             return Verdict.REACHED
         if row.needs:
