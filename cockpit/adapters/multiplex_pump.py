@@ -27,14 +27,15 @@ class _Joined:
     def __init__(self, channel: socket.socket) -> None:
         self.channel = channel
         self.inbox = bytearray()
-        """At most one window; the multiplexer enforces this limit."""
+        """Received data that the socket has not accepted yet: at most one flow-control window,
+        which the multiplexer enforces."""
         self.read_all = False
         """Whether the socket has nothing more to send."""
         self.received_end = False
 
 
 class Pump:
-    """The streams of one connection. Used by one thread."""
+    """Copies between one connection and the sockets of its streams. Used by one thread."""
 
     def __init__(
         self,
@@ -127,7 +128,7 @@ class Pump:
         return dict(poll.poll(None if seconds is None else max(0, seconds) * 1000))
 
     def _is_wanted(self, stream: int, joined: _Joined) -> bool:
-        """Return whether data of this socket can be sent now."""
+        """Return whether data that is read from this socket can be sent on the connection now."""
         if joined.read_all or not self.multiplexer.is_greeted:
             return False
         enough = len(self._unsent) + self.multiplexer.queued >= _ENOUGH
@@ -162,7 +163,7 @@ class Pump:
         self._deliver(frame.stream, joined)
 
     def _deliver(self, stream: int, joined: _Joined) -> None:
-        """Write as much as the socket accepts now."""
+        """Write received data to the stream's socket, as much as the socket accepts now."""
         try:
             while joined.inbox:
                 count = joined.channel.send(joined.inbox)

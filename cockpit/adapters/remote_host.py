@@ -80,9 +80,11 @@ class RemoteHost:
             raise
 
     def run_on(self, ours: socket.socket, theirs: socket.socket, *command: str) -> RemoteConnection:
-        """Run a command on the host, on a socket pair. `command` must be fixed words.
+        """Run a command on the host with `theirs` as stdin and stdout; return the connection on
+        `ours`.
 
-        The caller closes `theirs`, and on an error `ours` too. Raises like `dial`.
+        `ours` and `theirs` are the ends of a socket pair. `command` must be fixed words. The caller
+        closes `theirs`, and on an error `ours` too. Raises like `dial`.
         """
         stderr = _unnamed_file()
         try:

@@ -20,7 +20,7 @@ from cockpit.ports.agent_tools import AgentTools, Argument, Tool
 
 
 async def serve(offered: AgentTools, name: str) -> None:
-    """Answer requests until stdin ends."""
+    """Serve these tools on stdin and stdout, until stdin ends."""
     server = tool_server(offered, name)
     async with stdio_server() as (requests, answers):
         await server.run(requests, answers, server.create_initialization_options())

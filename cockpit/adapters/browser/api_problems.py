@@ -15,7 +15,7 @@ _log = logging.getLogger(__name__)
 
 
 def problem_response(error: CockpitError, **more: Any) -> web.Response:
-    """Return the error as a response; `more` as in `core.problems.problem`."""
+    """Return the error as a problem document; `more` is passed to `core.problems.problem`."""
     body = problem(error, **more)
     answer = web.json_response(
         body, status=body["status"], content_type=MEDIA_TYPE, headers=API_HEADERS
@@ -26,7 +26,7 @@ def problem_response(error: CockpitError, **more: Any) -> web.Response:
 
 
 class Connection(web.RequestHandler):
-    """An HTTP connection; sends errors outside a handler as problem documents too."""
+    """An HTTP connection. Errors outside a request handler are sent as problem documents too."""
 
     def handle_error(
         self,

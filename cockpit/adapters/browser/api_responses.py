@@ -1,4 +1,5 @@
-"""Send the gateway's responses: as they arrive over HTTP, or each line as a WebSocket message."""
+"""Send the gateway's responses: over HTTP as they arrive, or over a WebSocket, with one message for
+each server-sent event."""
 
 from __future__ import annotations
 
@@ -16,7 +17,8 @@ STALLED = 60.0
 LOOK = 5.0
 """Seconds between checks that the client of a silent stream is still connected."""
 LONGEST_MESSAGE = 4096
-"""Maximum bytes of a client's WebSocket message; messages are ignored."""
+"""Maximum bytes of a client's WebSocket message. A longer message closes the connection; all other
+messages are ignored."""
 
 
 async def forward_response(request: web.Request, answer: Answer) -> web.StreamResponse:
@@ -70,7 +72,8 @@ def check_handshake(request: web.Request) -> None:
 
 
 async def send_messages(request: web.Request, answer: Answer) -> web.WebSocketResponse:
-    """Send each line as a message, until the stream ends or the client closes the connection."""
+    """Send the data of each server-sent event as a message, until the stream ends or the client
+    closes the connection."""
     socket = _socket()
     await socket.prepare(request)
     sending = asyncio.create_task(_send_all(socket, answer))

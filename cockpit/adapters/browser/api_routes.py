@@ -28,7 +28,7 @@ from cockpit.core.errors import BadUsage, CockpitError, NotNow
 
 DESCRIPTION = "/openapi.json"
 BODY_SECONDS = 60.0
-"""Seconds for the body of a request; the supervisor has the same limit."""
+"""Maximum seconds to receive the body of a request; the supervisor has the same limit."""
 
 
 class ApiRoutes:
@@ -113,7 +113,8 @@ def _asked(request: web.Request, cookie: str) -> Asked:
 
 
 async def _body(request: web.Request) -> bytes:
-    """Return the body. Raises `BadUsage` for a body that is too long, and `_Late`."""
+    """Return the body. Raises `BadUsage` for a body that is malformed or too long, and `_Late`
+    after `BODY_SECONDS`."""
     held = b""
     try:
         async with asyncio.timeout(BODY_SECONDS):

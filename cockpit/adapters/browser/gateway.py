@@ -78,7 +78,7 @@ class Upstream(Protocol):
 
 
 class Denied(NotAllowed):
-    """The request is not allowed."""
+    """The gateway refuses the request: it is not allowed, or too many requests are open."""
 
     def __init__(
         self, status: int, kind: str, title: str, detail: str = "", hint: str = ""

@@ -217,7 +217,7 @@ class Documents:
         return next((path for path in named if _is_document_in(path, place)), None)
 
     def withdraw_notice(self, worktree: Path, folder: str = FOLDER) -> None:
-        """Remove the notice after a successor has started. Idempotent."""
+        """Remove `HANDOFF_PENDING.md`, because a successor has started. Idempotent."""
         with suppress(OSError, Failed):
             place = _place(worktree, folder)
             with guarded_folder.opened(place) as descriptor:

@@ -3,7 +3,8 @@
 A sandboxed template can still loop forever or produce gigabytes. The kernel limits the process's
 time, memory and output size, and a process can be killed.
 
-Reads `source` and `values` as JSON from stdin. Prints JSON: `text`, or `error` with its `line`.
+Reads JSON from stdin: `source`, `values`, and the limits `cpu`, `memory` and `largest`. Prints
+JSON: `text`, or `error` with its `line`.
 """
 
 from __future__ import annotations

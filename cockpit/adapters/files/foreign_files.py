@@ -29,7 +29,7 @@ _KINDS = {
 
 
 class NotPlain(OSError):
-    """The path is not a regular file of this user, or the file is too large.
+    """The path is not a regular file of this user or root, or the file is too large.
 
     `strerror` is a clause that can follow the path: "is a named pipe, not a file".
     """
@@ -101,7 +101,8 @@ def read_file(
 
 
 def read_text(path: str | Path, most: int, *, cut: bool = False, follow_links: bool = True) -> str:
-    """Return a regular file's text; bytes that are not UTF-8 are replaced."""
+    """Return a regular file's text, read as by `read_file`; bytes that are not UTF-8 are
+    replaced."""
     data = read_file(path, most, cut=cut, follow_links=follow_links)
     return data.decode("utf-8", "replace")
 

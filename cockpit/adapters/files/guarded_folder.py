@@ -39,10 +39,10 @@ def opened(
     """Open a folder whose absolute path contains no symbolic link.
 
     With `make_below`, a parent of the folder, missing folders below this parent are created with
-    mode 0700. Other users lose write permission for the folder. Raises `Failed` if a
-    part of the path is a link or a file, or if the folder belongs to another user, and
-    `FileNotFoundError` for a missing folder. With `in_state`, the folder is in cockpit's state
-    folder, so the hint names no setting.
+    mode 0700. Other users lose write permission for the folder. Raises `FileNotFoundError` for a
+    missing folder, and `Failed` if a part of the path is a link or a file, or if the folder belongs
+    to another user. With `in_state`, the folder is in cockpit's state folder, so the error about
+    its owner does not suggest changing `handoff.directory`.
     """
     made_from = len(make_below.parts) if make_below is not None else len(folder.parts)
     at = os.open("/", _STEP)

@@ -98,5 +98,5 @@ class FolderWatch:
         return stop
 
     def close(self) -> None:
-        """End the watch, if `follow` was not called."""
+        """End a watch for which `follow` was not called."""
         self._inotify.close()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 KeyPath = Sequence[str | int]
-"""Keys and list indexes, from the outermost value."""
+"""The place of a value in a JSON text: keys and list indexes, the outermost first."""
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _DECODER = json.JSONDecoder()

@@ -20,8 +20,8 @@ POLL_SECONDS = 0.25
 
 
 def watch_folder(folder: Path, call: Callable[[], None]) -> Callable[[], None]:
-    """Run `call` on the running event loop when a file has appeared; return a function that ends
-    the watch."""
+    """Run `call` on the running event loop when a file or a subfolder may have appeared; return a
+    function that ends the watch."""
     try:
         return _by_inotify(folder, call)
     except OSError:

@@ -28,8 +28,8 @@ class WrittenFiles:
     def __init__(self) -> None:
         self._watch = FolderWatch()
         self._keys: dict[Path, tuple[int, str]] = {}
-        """For each file, the watch of its folder, and its name. A folder stays watched after its
-        last file, because the next session's file is usually in the same folder."""
+        """For each file, the watch of its folder, and its name. A folder stays watched when none of
+        its files is, because the next session's file is usually in the same folder."""
         self._files: dict[tuple[int, str], Path] = {}
 
     def has(self, file: Path) -> bool:
@@ -84,7 +84,7 @@ class WrittenFiles:
         return self._watch.follow(is_of_interest, report)
 
     def close(self) -> None:
-        """End the watch, if `follow` was not called."""
+        """End a watch for which `follow` was not called."""
         self._watch.close()
 
 

@@ -25,15 +25,18 @@ from cockpit.core.errors import Failed
 from cockpit.core.ids import AgentName
 
 ASK = "ask"
-"""The group of the texts of `Runtime.ask`; no CLI event has this name."""
+"""Name of the group of responses with the texts of `Runtime.ask`, which reach the agent after a
+tool call or at the end of its turn; no CLI event has this name."""
 FACTS = "facts"
-"""The group of the text of `Runtime.supplement`; no CLI event has this name."""
+"""Name of the group of responses with the text of `Runtime.supplement`, the facts of the session;
+no CLI event has this name."""
 
 PERMIT = "permit"
-"""The file with the path that the agent may write to; no CLI event has this name."""
+"""Name of the file with the path that the agent may write without a dialog; no CLI event has this
+name."""
 
 SEAL = "seal"
-"""The file that delays a compaction until it is removed or replaced."""
+"""Name of the file that delays a compaction until the file is removed or replaced."""
 
 _EVENT = re.compile(r"[A-Za-z]{1,40}")
 

@@ -26,7 +26,7 @@ _NO_NETWORK = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Installer:
-    """How the host installs cockpit: with uv, or in a new environment of a Python.
+    """How the host installs cockpit: with uv, or with a Python in a new virtual environment.
 
     `program` is the path of uv or of that Python.
     """

@@ -29,7 +29,7 @@ _FORGET_SECONDS = 60.0
 
 
 class BoundedCalls:
-    """A small pool of threads; see `ports.slow_calls.SlowCalls`."""
+    """Runs blocking calls on a small pool of threads; implements `ports.slow_calls.SlowCalls`."""
 
     def __init__(self, patience: float = PATIENCE, most_hung: int = MOST_HUNG) -> None:
         self.patience = patience
@@ -44,7 +44,8 @@ class BoundedCalls:
         return sum(not job.done for job in self._hung.values())
 
     async def each(self, calls: Mapping[K, Callable[[], T]]) -> dict[K, T | Exception]:
-        """Run the calls in sequence; see `SlowCalls.each`."""
+        """Run the calls in sequence; return the result or the exception of each call, `NoAnswer`
+        for a late call. See `SlowCalls.each`."""
         answers: dict[K, Any] = {}
         jobs: list[_Job] = []
         for key, call in calls.items():
@@ -64,7 +65,8 @@ class BoundedCalls:
         return answers
 
     async def ask(self, key: Hashable, call: Callable[[], T], patience: float | None = None) -> T:
-        """Run one call; see `SlowCalls.ask`."""
+        """Run one call, and return its result. Raises the call's exception, or `NoAnswer` after
+        `patience` seconds; see `SlowCalls.ask`."""
         late = self._hung.get(key)
         if late is not None and not late.done:
             raise late.no_answer()

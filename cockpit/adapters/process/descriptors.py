@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 MOST_OPEN = 65_536
-"""The limit of open files if the hard limit is higher or infinite."""
+"""The highest limit of open files that is set, even if the hard limit is higher or infinite."""
 MOST_OPEN_ON_MACOS = 10_240
 """macOS's `OPEN_MAX`. A higher number may be refused even if the hard limit is infinite."""
 _AS_BEFORE = 'ulimit -S -n "$0"; exec "$@"'
@@ -23,7 +23,8 @@ _original: int | None = None
 
 
 def raise_limit() -> int:
-    """Raise the soft limit to the hard limit, at most `MOST_OPEN`; return the limit. Idempotent."""
+    """Raise the soft limit of open files to the hard limit, at most `MOST_OPEN`; return the soft
+    limit. Idempotent."""
     global _original
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     target = MOST_OPEN if hard == resource.RLIM_INFINITY else min(hard, MOST_OPEN)
@@ -39,7 +40,8 @@ def raise_limit() -> int:
 
 
 def with_given_limit(argv: Sequence[str]) -> list[str]:
-    """Return an argument vector that runs a program with this process's original limit."""
+    """Return an argument vector that runs a program with this process's original limit of open
+    files."""
     if _original is None:
         return list(argv)
     return ["/bin/sh", "-c", _AS_BEFORE, str(_original), *argv]

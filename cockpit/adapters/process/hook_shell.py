@@ -193,7 +193,7 @@ class ShellHooks:
             self._unmark(file.name)
 
     async def close(self) -> None:
-        """Wait until all processes have ended; a few seconds at most."""
+        """Wait until the processes of all hooks that are over have ended; a few seconds at most."""
         while self._ending:
             await asyncio.gather(*tuple(self._ending), return_exceptions=True)
 

@@ -41,8 +41,7 @@ class SocketOptions(Protocol):
 
 
 def peer_of(connected: socket.socket) -> Peer:
-    """Return the peer at the time of the connection, which may have ended since. Raises
-    `OSError`."""
+    """Return the process that made the connection, which may have ended since. Raises `OSError`."""
     if sys.platform == "darwin":
         return macos_peer(connected)
     raw = connected.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _LINUX_CREDENTIALS.size)

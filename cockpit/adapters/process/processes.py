@@ -40,7 +40,7 @@ being ended."""
 
 
 class LocalProcesses:
-    """The processes of this machine that this user may signal."""
+    """Identifies, watches and ends processes of this machine."""
 
     def __init__(self) -> None:
         self._boot_id: str | None = None

@@ -64,7 +64,7 @@ class KeptPrompts:
             folder.rmdir()
 
     def to_paste(self, owner: str) -> bool:
-        """Return whether a session's first prompt has not been pasted yet."""
+        """Return whether the session has a first prompt that is still to be pasted."""
         return (self.folder_of(owner) / TO_PASTE).is_file()
 
     def begin_paste(self, owner: str) -> str:
@@ -86,7 +86,7 @@ class KeptPrompts:
         self.taken(owner, [str((self.folder_of(owner) / _PASTED).absolute())])
 
     def forget(self, owner: str | None) -> None:
-        """Remove all files of this owner."""
+        """Remove all prompt files of a session or job; does nothing for None."""
         if owner:
             _remove(self.folder_of(owner))
 

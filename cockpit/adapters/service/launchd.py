@@ -17,7 +17,7 @@ LABEL = "cockpit.supervisor"
 
 @dataclass(frozen=True, slots=True)
 class LaunchdAgent:
-    """One user's launch agent."""
+    """The supervisor's launch agent for one user."""
 
     folder: Path
     """Folder of the user's launch agents: `~/Library/LaunchAgents`."""

@@ -18,7 +18,7 @@ NAME = "cockpit.service"
 
 @dataclass(frozen=True, slots=True)
 class SystemdUnit:
-    """The systemd unit of one user."""
+    """The supervisor's systemd unit for one user."""
 
     folder: Path
     """Folder of the user's units: `~/.config/systemd/user`."""

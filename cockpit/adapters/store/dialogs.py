@@ -13,7 +13,7 @@ from cockpit.core.moments import DialogKind, DialogOpened
 
 
 class DialogTable:
-    """The dialog table of one store."""
+    """Stores the text of each agent's open dialog, in the database of one store."""
 
     def __init__(self, store: Store) -> None:
         self._run = store.run

@@ -209,12 +209,14 @@ def m016_dialog_bodies(database: sqlite3.Connection) -> None:
 
 
 def m017_chosen_modes(database: sqlite3.Connection) -> None:
-    """Add the column with the permission modes that the user chose in other CLIs, by CLI."""
+    """Add the column with the permission modes that the user chose in sessions of CLIs other than
+    the configured one, by CLI."""
     database.execute("alter table sessions add column chosen_modes text not null default '{}'")
 
 
 def m018_day_costs(database: sqlite3.Connection) -> None:
-    """Create the tables of each day's cost, and of the cost of each session that was counted.
+    """Create the tables of each day's cost, and of the part of each session's cost that was
+    counted.
 
     The cost of earlier sessions is marked as counted, because its days are unknown.
     """

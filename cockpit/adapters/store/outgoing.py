@@ -20,7 +20,7 @@ MOST = 1000
 
 
 class OutgoingTable:
-    """The message table of one store."""
+    """Stores the messages that were not sent yet, in the database of one store."""
 
     def __init__(self, store: Store) -> None:
         self._run = store.run

@@ -37,7 +37,7 @@ class Hit(NamedTuple):
 
 
 class SearchTable:
-    """The full-text index of one store."""
+    """The full-text index of handoff documents, in the database of one store."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

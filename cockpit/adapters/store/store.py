@@ -123,8 +123,8 @@ class Store(Database):
         return self._all(SessionRecord, "select * from sessions where state = 'live'")
 
     def end_other_sessions(self, agent: AgentName, session: SessionId, at: float) -> None:
-        """Mark every other session of the agent as ended, because an agent has one session at a
-        time."""
+        """Mark every session of the agent except `session` as ended, because an agent has one
+        session at a time."""
         self.run(
             "update sessions set state = 'ended', ended = ? "
             "where agent = ? and id <> ? and state = 'live'",
@@ -275,7 +275,7 @@ class Store(Database):
         return max(rows, default=None)
 
     def count_cost(self, day: str, more: float, session: str, total: float) -> None:
-        """Add `more` to the cost of a day, and store that `total` of the session was counted."""
+        """Add `more` to the cost of a day, and store `total` as the session's counted cost."""
         with self.transaction():
             self.run(
                 "insert into day_costs(day, usd) values (?1, ?2) "

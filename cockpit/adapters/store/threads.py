@@ -12,7 +12,7 @@ MOST = 10_000
 
 
 class ThreadTable:
-    """The thread table of one store."""
+    """Stores the chat thread for each job's messages, in the database of one store."""
 
     def __init__(self, store: Store) -> None:
         self._run = store.run

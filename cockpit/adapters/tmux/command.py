@@ -68,7 +68,7 @@ class TmuxCommand:
     async def run(
         self, *commands: Sequence[str], stdin: bytes = b"", start: bool = False
     ) -> list[str]:
-        """Run `call` on a thread."""
+        """Run tmux commands on a thread; see `call`."""
         return await asyncio.to_thread(self.call, *commands, stdin=stdin, start=start)
 
     def call(self, *commands: Sequence[str], stdin: bytes = b"", start: bool = False) -> list[str]:

@@ -106,8 +106,8 @@ class Tmux:
         return int(pids.pop()) if len(pids) == 1 else None
 
     async def look(self) -> dict[PaneId, Pane]:
-        """See `Panes.look`. A pane whose process has ended has an exit status or signal, unless
-        tmux has lost it."""
+        """Return all panes with a label. A pane whose process has ended has an exit status or
+        signal, unless tmux has lost both."""
         panes = await self._list()
         for _ in range(POKES):
             if not any(self._status_is_lost(pane) for pane in panes.values()):
@@ -118,7 +118,8 @@ class Tmux:
         return panes
 
     async def open(self, label: str, launch: Launch) -> Pane:
-        """See `Panes.open`. Raises `BadUsage` for a label that does not match `LABEL_PATTERN`."""
+        """Start a process in a new window. Raises `BadUsage` for a label that does not match
+        `LABEL_PATTERN`."""
         _check_label(label)
         # On a thread: writes files, and searches a prompt of any size for secrets.
         argv = await asyncio.to_thread(self.orders.command, prepared(launch))
@@ -142,8 +143,8 @@ class Tmux:
         return parsed(lines[-1])
 
     async def reopen(self, pane: PaneId, launch: Launch) -> Pane:
-        """See `Panes.reopen`. The pane keeps its id, window and history, and gets the launch's
-        directory."""
+        """Start a process in a pane whose process has ended; see `Panes.reopen`. The pane keeps its
+        id, window and history, and gets the launch's directory."""
         check_pane(pane)
         await self._wait_until_free(pane)
         # On a thread: writes files, and searches a prompt of any size for secrets.
@@ -209,7 +210,8 @@ class Tmux:
         await self._ask(["select-pane", "-d", "-t", pane], again)
 
     async def relabel(self, pane: PaneId, label: str) -> None:
-        """See `Panes.relabel`. Raises `BadUsage` as `open` does."""
+        """Change the label of a pane, and the name of its window. Raises `BadUsage` as `open`
+        does."""
         check_pane(pane)
         _check_label(label)
         name = label if NAME_PATTERN.fullmatch(label) else "agent"

@@ -108,8 +108,9 @@ class TmuxViews:
     async def needs_own_screen(self, environment: Mapping[str, str]) -> bool:
         """Return whether a terminal with this environment needs its own screen.
 
-        True if the terminal cannot display the shared screen, or if `environment` has other display
-        settings. Does not call tmux for a terminal with all capabilities and without such settings.
+        True if the terminal cannot display the shared screen, or if `environment` has display
+        settings that differ from those of the shared screen. Does not call tmux for a terminal with
+        all capabilities and without such settings.
         """
         if not (shows_less(environment, MOST) or asks_for_another(environment, "")):
             return False
@@ -224,7 +225,8 @@ class TmuxViews:
         await self._select_window(client, session, window)
 
     async def detach(self, line: str = "") -> None:
-        """Detach the terminal that `show` would use; with `line`, it then shows this text.
+        """Detach the terminal that `show` would use; with `line`, the terminal then shows this
+        text.
 
         Raises `NotNow` if no terminal shows the home window. Without a command for the client, tmux
         would print `[exited]` below the user's prompt.
@@ -361,7 +363,8 @@ class TmuxViews:
 
 
 def _screen_options(home: str, launch: Launch) -> list[list[str]]:
-    """Return the commands that store the properties of the terminal for a new screen."""
+    """Return the commands that store, on the pane of a new screen, the capabilities and display
+    settings of the terminal for which the screen is opened."""
     environment = launch.environment
     options = {SHOWN_OPTION: shows(environment), WISHES_OPTION: wishes(environment)}
     return [["set-option", "-p", "-t", home, name, value] for name, value in options.items()]

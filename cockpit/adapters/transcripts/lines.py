@@ -46,7 +46,8 @@ _NEEDLES = (
     b'"usage": {"', b'"usage":{"input":', b'"usage":{"cache_', b'"usage":{"output":',
 )  # fmt: skip
 LOOK_BACK = max(map(len, _NEEDLES)) - 1
-"""Number of bytes before a piece of a line in which a match across the boundary may begin."""
+"""Bytes at the end of a piece of a line that are searched again with the next piece, because a
+match may begin in one piece and end in the other."""
 
 
 def parse_bounded(parse: Parse, line: bytes) -> Sequence[SessionEvent | Skipped] | Skipped:
@@ -57,7 +58,7 @@ def parse_bounded(parse: Parse, line: bytes) -> Sequence[SessionEvent | Skipped]
 
 
 def may_hold_reading(piece: bytes) -> bool:
-    """Return whether the bytes of a line can be a reply or a compaction.
+    """Return whether a line with these bytes may record a reply or a compaction.
 
     Text that quotes a record does not match, because quotes inside a JSON string are escaped.
     """
