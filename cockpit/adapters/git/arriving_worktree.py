@@ -246,7 +246,8 @@ class ArrivingWorktree:
     async def _remove_arrived(
         self, parcel: Parcel, directory: Path, branch: str, *, new_branch: bool
     ) -> None:
-        """Remove a worktree without new content; the parcel's reference keeps its content."""
+        """Remove the worktree that `restore` created, and its branch if the branch is new. The
+        parcel's reference keeps the content."""
         arguments = ("worktree", "remove", "--force", "--force", str(directory))
         await self._command.run(self.repository, *arguments, deadline=DEADLINE)
         await self._drop_branch(parcel, branch, new_branch=new_branch)

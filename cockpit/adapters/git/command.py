@@ -161,9 +161,9 @@ class GitCommand:
         self._snapshots = Snapshots(self._ask)
 
     async def snapshot(self, directory: Path, folder: Path | None = None) -> Snapshot | None:
-        """Return the settings that apply to a directory; None outside a repository.
+        """Return the git settings that apply to a directory; None outside a repository.
 
-        Raises `Failed` if they cannot be read.
+        `folder` is as in `run`. Raises `Failed` if the settings cannot be read.
         """
         return await asyncio.to_thread(self._snapshot, directory, folder)
 

@@ -302,7 +302,7 @@ class GitWorktrees:
         return (await self.command.run(repository, "show-ref", "--verify", "--quiet", name)).ok
 
     async def _check_free(self, repository: Path, branch: str) -> None:
-        """Raise `Failed` if another worktree has the branch checked out."""
+        """Raise `Failed` if any worktree has the branch checked out."""
         for fields in await registered(self.command, repository):
             if fields.get("branch") == f"refs/heads/{branch}":
                 raise Failed(
@@ -367,7 +367,8 @@ def _incomplete(directory: Path, why: str, answer: GitAnswer, step: str | None =
 
 
 def read_note(folder: Path) -> Made | None:
-    """Return the note in `.git/worktrees/NAME`; None if there is no valid note."""
+    """Return cockpit's note about a worktree, from its `.git/worktrees/NAME`; None if there is no
+    valid note."""
     try:
         held = json.loads(read_file(folder / NOTE, LARGEST_NOTE))
         texts = {name: str(held[name]) for name in ("agent", "job", "base", "commit")}

@@ -48,7 +48,12 @@ class GitFactFinder:
     async def facts(
         self, directory: Path, *, since: datetime | None = None, since_commit: str | None = None
     ) -> GitFacts:
-        """Return the facts; unknown facts are None or empty. Raises only `ProgramMissing`."""
+        """Return the facts about a directory; unknown facts are None or empty. Raises only
+        `ProgramMissing`.
+
+        The commits are those since `since_commit`; if the repository does not have that commit,
+        those since the time `since`.
+        """
         try:
             places = await self.command.places(directory)
             if places is None or places.top is None:
@@ -116,8 +121,8 @@ class GitFactFinder:
         return tuple(answer.output.decode("ascii", "replace").split()) if answer.ok else None
 
     async def _upstream(self, directory: Path) -> tuple[str | None, int | None, int | None]:
-        """Return the upstream branch, how many commits it lacks, and how many only it has; None for
-        each unknown value."""
+        """Return the upstream of the directory's branch, the number of commits that the upstream
+        lacks, and the number that only the upstream has; None for each unknown value."""
         branch = await self.branch(directory)
         if branch is None:
             return None, None, None
@@ -140,7 +145,8 @@ class GitFactFinder:
         return answer.line if answer.ok else None
 
     async def branch(self, directory: Path) -> str | None:
-        """Return the branch; None if HEAD is detached, and outside a repository."""
+        """Return the name of the checked-out branch; None if HEAD is detached, and outside a
+        repository."""
         answer = await self.command.run(directory, "symbolic-ref", "-q", "HEAD")
         return answer.line.removeprefix("refs/heads/") if answer.ok else None
 
@@ -172,7 +178,8 @@ class GitFactFinder:
         return bool(await repository_filters(self.command, directory))
 
     async def git_folder(self, directory: Path) -> Path | None:
-        """Return the git directory of this worktree; None outside a repository."""
+        """Return the git directory of the worktree that contains a directory; None outside a
+        repository."""
         places = await self.command.places(directory)
         return places.folder if places else None
 

@@ -35,7 +35,7 @@ MOST_LOOKED_AT = 20_000
 DEADLINE = 600.0
 OUR_FOLDER = b".cockpit/"
 LFS_FILES = ":(attr:filter=lfs)"
-"""Matches the files that Git LFS manages."""
+"""A pathspec for the files that Git LFS manages."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class Leaving:
     ignored: StaysBehind
     secret: StaysBehind
     unstored: StaysBehind
-    """Empty folders, and files that are neither regular files nor links."""
+    """What git cannot store: empty folders, and files that are neither regular files nor links."""
     lfs: int
     """Number of tracked files that Git LFS manages. Their content in the worktree is moved, but not
     their other versions, which are outside of the repository."""

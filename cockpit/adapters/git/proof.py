@@ -39,7 +39,7 @@ BLOCK = 1 << 20
 
 @dataclass(slots=True)
 class _ReadBack:
-    """The hashes of the objects that could not be read back."""
+    """The objects that could not be read back: all missing ones, and the first damaged one."""
 
     missing: list[str] = field(default_factory=list)
     damaged: str | None = None

@@ -68,7 +68,7 @@ class _Walk:
 
 
 class RawFiles:
-    """Reads folders into one repository's object store."""
+    """Hashes files without conversion, and stores them in git."""
 
     def __init__(self, command: GitCommand) -> None:
         self.command = command

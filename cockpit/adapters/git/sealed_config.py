@@ -51,7 +51,7 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A repository's settings at one time."""
+    """The git settings that apply to a directory, and its repository's folders, at one time."""
 
     places: Places
     settings: tuple[Setting, ...]
@@ -75,9 +75,10 @@ class Snapshots:
         self._kept: dict[Path, tuple[object, Snapshot]] = {}
 
     def of(self, directory: Path) -> Snapshot | None:
-        """Return the settings; None outside a repository. Raises `Failed` if they cannot be read.
+        """Return the git settings that apply to a directory; None outside a repository.
 
-        Blocks. Starts no process for cached settings whose files have not changed.
+        Raises `Failed` if the settings cannot be read. Blocks. Starts no process for cached
+        settings whose files have not changed.
         """
         kept = self._kept.get(directory)
         if kept is not None and _signature(directory, kept[1].places) == kept[0]:

@@ -25,7 +25,7 @@ def points_to(directory: Path, folder: Path) -> bool:
 
 
 def move_back(moved: Path, directory: Path) -> None:
-    """Rename the folder `moved` to `directory` again. Raises `Failed`."""
+    """Rename the folder `moved` back to `directory`. Raises `Failed`."""
     try:
         moved.rename(directory)
     except OSError as error:

@@ -145,10 +145,10 @@ class Git:
         return await self._push.pull_request_by_hand(directory, branch, base)
 
     async def keep_out(self, directory: Path, pattern: str) -> None:
-        """Add a pattern to the repository's exclude file, which all its worktrees share.
+        """Add a pattern, relative to the directory, to the exclude file that all worktrees share.
 
-        Does nothing outside a repository. Raises `BadUsage` for an empty pattern or one with a
-        line break, and `Failed` if the file cannot be written.
+        Idempotent; does nothing outside a repository. Raises `BadUsage` for an empty pattern or one
+        with a line break, and `Failed` if the file cannot be written.
         """
         if not pattern or re.search(r"[\0\r\n]", pattern):
             raise BadUsage(
