@@ -116,4 +116,5 @@ class Supervisor(Client, Protocol):
         """
 
     async def events(self, *, after: int = 0, limit: int = 200) -> list[Event]:
-        """Return the events with an id above `after`, oldest first; for 0, the newest events."""
+        """Return at most `limit` events with an id above `after`, oldest first; with `after` 0, the
+        newest events."""

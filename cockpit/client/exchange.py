@@ -69,8 +69,8 @@ class Exchange:
     async def open(cls, address: Path | Address, patience: float) -> Exchange:
         """Open a connection, without sending a request.
 
-        `patience` is the time limit of the local socket, in seconds. Raises `NoSupervisor` when
-        nothing listens there, and the errors of `Address.dial`.
+        `patience` is the time limit for connecting to the local socket, in seconds. Raises
+        `NoSupervisor` when nothing listens on the socket, and the errors of `Address.dial`.
         """
         if not isinstance(address, Path):
             return await cls._open_remote(address)

@@ -51,7 +51,7 @@ A host with 20 busy agents sends about 100 a second.
 PENALTY_SECONDS = 60.0
 """Seconds for which cockpit refuses all data from a host that sent too much."""
 BYTES, BYTES_A_SECOND = 8.0 * BODY_BYTES, 4.0 * 1024 * 1024
-"""Maximum bytes at once, and per second on average."""
+"""Maximum bytes from one host at once, and per second on average."""
 SLOWEST_BYTES_A_SECOND = 500.0
 """Minimum speed of an unfinished line; the allowed silence is added to its time limit."""
 INVALID_LINES = 100

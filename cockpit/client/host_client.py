@@ -130,7 +130,8 @@ class HostClient:
         return [self._tree(tree) for tree in trees]
 
     async def elsewhere(self) -> list[ElsewhereSession] | None:
-        """Return the sessions, with the host's name before each id."""
+        """Return the host's sessions that no cockpit started, with the host's name before each id;
+        None if `[elsewhere] show` is off there."""
         sessions = await self._client.elsewhere()
         if sessions is None:
             return None

@@ -147,7 +147,8 @@ class HttpClient:
         return self._checked(parsed(Done.model_validate_json, answer))
 
     async def events(self, *, after: int = 0, limit: int = 200) -> list[Event]:
-        """Return the events with an id above `after`, oldest first; for 0, the newest events."""
+        """Return at most `limit` events with an id above `after`, oldest first; with `after` 0, the
+        newest events."""
         query = urlencode({"after": after, "limit": limit})
         lines = (await self._get(f"/v1/events?{query}")).splitlines()
         if self._foreign is not None:
@@ -218,7 +219,8 @@ class HttpClient:
     async def history_page(
         self, limit: int, before: str | None = None, name: str | None = None
     ) -> HistoryPage:
-        """Return a page of the newest `limit` handoffs, or of those older than `before`."""
+        """Return a page with the newest `limit` handoffs; with `before`, the `next` of a page, the
+        page after that page."""
         answer = await self._history(name=name, handoffs=limit, before=before)
         page = parsed(_page, answer)
         self._named_chains(page.chains)

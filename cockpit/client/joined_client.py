@@ -52,7 +52,7 @@ class JoinedClient:
 
     @property
     def without_status(self) -> frozenset[str]:
-        """The hosts that did not answer the last request for the status."""
+        """The hosts that did not answer the latest request for the status."""
         return frozenset(self._without_status.keys() & self.members.keys())
 
     @property
@@ -102,7 +102,8 @@ class JoinedClient:
     async def history(
         self, name: str | None = None, search: str | None = None
     ) -> list[HistoryChain]:
-        """Return the chains of one agent, or of all hosts. Other machines' chains have a `host`."""
+        """Return the chains of one agent, or of all agents of all hosts that answer. Other
+        machines' chains have a `host`."""
         if name is not None:
             return await self._client_of(name).history(name, search)
         answers = await self._ask_members(
@@ -149,7 +150,8 @@ class JoinedClient:
     async def worktrees(
         self, directory: str | None = None, *, sizes: bool = False
     ) -> list[WorktreeStatus]:
-        """Return the worktrees of every host; `directory` is a directory of this machine."""
+        """Return the worktrees of every host that answers; `directory` is a directory of this
+        machine."""
 
         def question(client: Client) -> Awaitable[list[WorktreeStatus]]:
             return client.worktrees(directory if client is self._local else None, sizes=sizes)

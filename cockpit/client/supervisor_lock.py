@@ -18,7 +18,8 @@ from cockpit.core.errors import NoSupervisor
 
 
 def no_listener(socket: Path) -> NoSupervisor:
-    """Return the error when nothing listens on the socket; `Unreachable` if the lock is held."""
+    """Return the error when nothing listens on the socket; `Unreachable` if a supervisor holds its
+    lock."""
     places = Places.of(os.environ)
     if places.socket == socket and (pid := lock_holder(places.lease)) is not None:
         return unreachable(socket, pid)

@@ -21,8 +21,8 @@ ANSWERS = {
     "resume": "cockpit start {name} --resume",
     "usage_limit": "cockpit handoff {name} --to CLI, or wait for the reset",
 }
-"""The command that answers each kind of need. The user answers all other kinds in the agent's pane,
-and dialogs also with `cockpit answer`."""
+"""The command that answers a need, by kind of need. Needs of other kinds are answered in the
+agent's pane; dialogs also with `cockpit answer`."""
 DIALOGS = ("permission", "question")
 """Kinds of needs that are dialogs in the agent's pane."""
 
