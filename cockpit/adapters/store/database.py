@@ -40,15 +40,16 @@ class Database:
         self.put_aside: Path | None = None
         """The new path of an unreadable database file; None if the file was readable."""
         self.refused: str | None = None
-        """Why a write failed, until `try_to_write` succeeds."""
+        """The error of the latest failed write, until `try_to_write` succeeds; None without one."""
         self.rows_put_aside: list[DamagedRow] = []
-        """Unreadable rows that were saved in the table `damaged` since this store was opened."""
+        """Rows whose unreadable values were saved in the table `damaged` since the database was
+        opened."""
 
     def open(self) -> Self:
         """Open or create the database, after moving an unreadable file aside.
 
         A file that cannot be opened because of a lock or the disk stays where it is. Raises
-        `Failed` then, and for a database of a newer version.
+        `Failed` for such a file, and for a database of a newer version.
         """
         try:
             try:
@@ -111,7 +112,8 @@ class Database:
         return list(self._each(kind, sql, *values))
 
     def _each(self, kind: type[Record], sql: str, *values: Any) -> Iterator[Record]:
-        """Fetch all rows at the first step, and yield them decoded one at a time."""
+        """Yield the rows as records, one at a time; damaged rows are moved aside. Fetches all rows
+        at the first step."""
         names = {field.name for field in fields(kind)}
         for row in self.run(sql, *values).fetchall():
             held = {key: value for key, value in dict(row).items() if key in names}

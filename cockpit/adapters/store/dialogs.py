@@ -33,7 +33,11 @@ class DialogTable:
         return dialog, float(row["at"])
 
     def keep(self, agent: str, session: str, asked: DialogOpened, at: float) -> None:
-        """Store the open dialog. The text must be free of secrets."""
+        """Store the dialog that is open in the agent's session, replacing an earlier dialog of the
+        agent.
+
+        `at` is in seconds of `Clock.steady`. The text must be free of secrets.
+        """
         self._run(
             "insert or replace into dialogs values (?, ?, ?, ?, ?, ?, ?, ?)",
             agent,

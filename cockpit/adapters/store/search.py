@@ -74,7 +74,8 @@ class SearchTable:
             self._run("delete from document_words where rowid = ?", number)
 
     def find(self, wanted: Sequence[str], agent: str | None = None) -> list[Hit]:
-        """Return at most `MOST` documents that contain all of these words, newest first."""
+        """Return at most `MOST` documents that contain all of these words, newest first; with
+        `agent`, only documents of that agent."""
         long = [word for word in wanted if len(word) >= SHORTEST]
         short = [word for word in wanted if len(word) < SHORTEST]
         conditions = ["(? is null or handoffs.agent = ?)"]

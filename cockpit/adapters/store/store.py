@@ -109,8 +109,8 @@ class Store(Database):
         )
 
     def sessions_over(self, since: float) -> list[SessionRecord]:
-        """Return the ended sessions that have a transcript and ended at `since` (Unix seconds) or
-        later, oldest first. The start counts for a session whose end is unknown."""
+        """Return the sessions with a transcript that ended at `since` (Unix seconds) or later,
+        oldest first. If the end of an ended session is unknown, its start counts."""
         return self._all(
             SessionRecord,
             "select * from sessions where state in ('handed_off', 'ended', 'undone') "
@@ -189,7 +189,7 @@ class Store(Database):
         return int(rows.fetchone()[0])
 
     def handoffs_of(self, job: JobId, session: str) -> list[HandoffRecord]:
-        """Return the handoffs of one session, oldest first."""
+        """Return the job's handoffs that began in this session, oldest first."""
         return self._all(
             HandoffRecord,
             "select * from handoffs where job = ? and old_session = ? order by created",

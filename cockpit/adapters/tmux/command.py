@@ -35,17 +35,17 @@ UPGRADE_HINT = (
 
 
 class ServerGone(PanesSilent):
-    """No process is listening on the socket. The server may still be running, without its
-    socket."""
+    """No process is listening on the tmux server's socket. The server may still be running, without
+    its socket."""
 
 
 class NoSession(Failed):
-    """The server is running, but the session does not exist."""
+    """The tmux server is running, but has no cockpit session."""
 
 
 @dataclass(frozen=True, slots=True)
 class TmuxCommand:
-    """Runs commands on one private server."""
+    """Runs commands on one private tmux server."""
 
     socket: Path
     config: Path

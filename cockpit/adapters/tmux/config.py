@@ -123,7 +123,8 @@ The hook sets `status` when tmux selects the next window after a window was clos
 
 
 def write_configuration(path: Path) -> None:
-    """Write the file with mode 0600, replacing an existing file. Raises `Failed`."""
+    """Write the tmux server's configuration with mode 0600, replacing an existing file. Raises
+    `Failed`."""
     try:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_private(path, (TEXT + bindings(stored(path))).encode())

@@ -45,8 +45,8 @@ LOOK = (
 SETTLE = 2.0
 """Seconds within which tmux must notice that a process has ended."""
 POKES = 3
-"""Number of times that the server is asked to reap an ended child before its status is reported as
-unknown."""
+"""Number of times that the server is asked to reap an ended child before the child's exit status is
+reported as unknown."""
 
 
 class Tmux:
@@ -312,7 +312,8 @@ def prepared(launch: Launch) -> Launch:
 
 
 def parsed(line: str) -> Pane:
-    """Parse one line of `LOOK`. Raises `PanesSilent` for any other line."""
+    """Parse one line of tmux's output in the format `LOOK`. Raises `PanesSilent` for any other
+    line."""
     try:
         identity, pid, dead, status, number, width, height, label, title = line.split(" ", 8)
         return Pane(

@@ -63,7 +63,8 @@ def key_label(name: str) -> str:
 
 
 def bindings(keys: Iterable[str], bound: Iterable[str] = ()) -> str:
-    """Return tmux's commands that unbind `bound` (tmux's names), then bind these keys."""
+    """Return tmux's commands that unbind `bound` (tmux's names) and bind `keys` (canonical
+    names)."""
     names = [tmux_name(key) for key in keys if is_return_key(key)]
     lines = [f"unbind -n {name}\n" for name in bound if name not in names]
     lines += [f"bind -n {name} {_BACK}" for name in (*names, *_CLICKED)]
@@ -84,7 +85,8 @@ def stored(config: Path) -> tuple[str, ...]:
 
 
 def store(config: Path, keys: Sequence[str]) -> None:
-    """Store the keys for servers that start later. Raises `OSError`."""
+    """Store the return keys beside the configuration, for servers that start later. Raises
+    `OSError`."""
     if stored(config) != tuple(keys):
         config.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         write_private(_file(config), " ".join(keys).encode())
