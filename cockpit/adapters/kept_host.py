@@ -31,9 +31,10 @@ PING_SECONDS = 12.0
 Longer than the keepalive of the event stream, so that no pings are sent while a screen is open.
 """
 DEAD_SECONDS = 30.0
-"""Seconds without data after which the connection is lost."""
+"""Seconds without data after which the connection counts as lost."""
 OLD_SECONDS = 600.0
-"""Seconds until a host that was too old is tried again, because it may have been upgraded."""
+"""Seconds until one kept connection is tried again with a host whose cockpit was too old, because
+the host may have been upgraded."""
 
 
 class KeptHost:
@@ -124,7 +125,8 @@ class StreamConnection:
         """Why this stream was not opened, or was reset by the host; None if no reason is known."""
 
     def broken(self, received: bytes = b"") -> CockpitError:
-        """Return the error for a broken stream; with an `own_process`, waits briefly for it."""
+        """Return the error for a broken stream. If there is an `own_process`, waits briefly for its
+        exit."""
         if self.own_process is not None:
             return self.own_process.broken(received)
         if received:
@@ -149,7 +151,7 @@ class _Line(threading.Thread):
         super().__init__(name=f"line to {kept.host.name}", daemon=True)
         self.host = kept.host
         self.lost: CockpitError | None = None
-        """Why the connection was lost; None while it exists."""
+        """Why the connection was lost; None until then."""
         self._kept = kept
         self._process = process
         self._multiplexer = Multiplexer(opens=True)

@@ -17,7 +17,7 @@ from cockpit.core.multiplex import LONGEST_FRAME, Frame, Kind, Multiplexer
 
 _BLOCK = 65_536
 _ENOUGH = 65_536
-"""Maximum unsent bytes; with more, no stream is read."""
+"""Number of unsent bytes from which on no stream is read."""
 _READABLE = select.POLLIN | select.POLLHUP | select.POLLERR
 
 
@@ -69,7 +69,8 @@ class Pump:
         self._streams[stream] = _Joined(channel)
 
     def cut(self, stream: int, exit_code: int = 0, reason: str = "") -> None:
-        """Reset a stream and close its socket. Idempotent."""
+        """Reset a stream, with an exit code and a reason for the peer, and close its socket.
+        Idempotent."""
         self.multiplexer.reset(stream, exit_code, reason)
         self._drop(stream)
 

@@ -42,7 +42,7 @@ STDERR_BYTES = 4096
 NO_SUPERVISOR = 4
 """Exit code of `dial-stdio` if no supervisor is running."""
 UNREACHABLE = "The supervisor is running but not answering"
-"""The message for `DIAL_UNREACHABLE` if the host sent no error text."""
+"""The error message if `dial-stdio` exits with `DIAL_UNREACHABLE` and prints no error."""
 WRONG_OPTION = 2
 """Exit code of `dial-stdio` for an unknown option."""
 NOT_FOUND = (126, 127)

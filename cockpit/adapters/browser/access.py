@@ -16,7 +16,8 @@ from urllib.parse import urlsplit
 
 
 class AccessCheck:
-    """Checks requests to one server; the secrets are valid until the server ends."""
+    """Checks the requests to one server. The tokens and the cookie are valid until the server
+    ends."""
 
     def __init__(self, bound: str) -> None:
         """`bound` is the address that the server listens on."""
@@ -39,7 +40,7 @@ class AccessCheck:
         return is_loopback(name) or name in self._names or (self._wide and _is_address(name))
 
     def is_ours(self, origin: str, host: str) -> bool:
-        """Return whether this `origin` is that of cockpit's own page."""
+        """Return whether `origin` is the origin of cockpit's page at `host`."""
         return bool(host) and origin.lower() == f"http://{host}".lower()
 
     def is_token(self, token: str) -> bool:
@@ -51,7 +52,7 @@ class AccessCheck:
         return _same(token, self.api_token)
 
     def is_session_cookie(self, key: str) -> bool:
-        """Return whether the cookie is valid."""
+        """Return whether this is the value of the screen's cookie."""
         return _same(key, self.key)
 
 

@@ -75,7 +75,7 @@ class ApiRoutes:
         return None
 
     def end(self) -> None:
-        """Abort all responses."""
+        """Abort all responses in progress."""
         for task in self._asking:
             task.cancel()
 

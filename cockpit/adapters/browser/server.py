@@ -29,7 +29,7 @@ TABS = 16
 """Maximum number of open tabs."""
 FONT_SIZE = 16
 HEAD_SECONDS = 30.0
-"""Seconds for the headers of a request, and for the next request on the same connection."""
+"""Seconds to wait for the headers of a request, and for the next request on the same connection."""
 
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

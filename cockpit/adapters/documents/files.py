@@ -43,7 +43,7 @@ class DraftSeen:
     """The state of a draft when it was read."""
 
     signature: Signature | None = None
-    """Changes with the file; None if the draft does not exist yet."""
+    """Differs after each change of the draft; None if the draft does not exist yet."""
     text: str | None = None
     """Text of the draft, with invalid bytes replaced; may contain control characters."""
 
@@ -98,7 +98,7 @@ class Documents:
             raise _failed("Cannot read the draft handoff document", path, error) from None
 
     def discard_draft(self, path: Path) -> None:
-        """Remove the draft after its document is sealed. Idempotent."""
+        """Remove a draft whose document is sealed. Idempotent; errors are ignored."""
         with suppress(OSError, Failed), guarded_folder.opened(path.parent) as folder:
             os.unlink(path.name, dir_fd=folder)
 
@@ -217,7 +217,8 @@ class Documents:
         return next((path for path in named if _is_document_in(path, place)), None)
 
     def withdraw_notice(self, worktree: Path, folder: str = FOLDER) -> None:
-        """Remove `HANDOFF_PENDING.md`, because a successor has started. Idempotent."""
+        """Remove `HANDOFF_PENDING.md`, because a successor has started. Idempotent; errors are
+        ignored."""
         with suppress(OSError, Failed):
             place = _place(worktree, folder)
             with guarded_folder.opened(place) as descriptor:

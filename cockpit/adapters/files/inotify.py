@@ -22,7 +22,7 @@ MODIFIED = 0x00000002
 CLOSED_AFTER_WRITING, REMOVED = 0x00000008, 0x00000240
 """Event masks of inotify. `REMOVED`: a file was deleted or moved away."""
 FOLDER_GONE = 0x00008000
-"""The watched folder itself was removed, so its watch has ended."""
+"""Event mask: the watched folder itself was removed, so its watch has ended."""
 _ONLY_FOLDERS, _QUEUE_OVERFLOWED = 0x01000000, 0x00004000
 _EVENTS_AT_ONCE = 240
 """Maximum events per iteration of the event loop, for names of the maximum length."""
@@ -66,8 +66,8 @@ class FolderWatch:
     def follow(
         self, is_of_interest: Callable[[Event], bool], call: Callable[[], None]
     ) -> Callable[[], None]:
-        """Run `call` on the running event loop after events of interest; return a function that
-        ends the watch.
+        """Run `call` on the running event loop after events that pass `is_of_interest`; return a
+        function that ends the watch.
 
         Several events may cause one call. The returned function is idempotent.
         """

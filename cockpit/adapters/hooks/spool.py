@@ -50,7 +50,7 @@ _NAME = re.compile(r"(?P<pid>\d+)-(?P<event>[A-Za-z]{1,40})(?P<verdict>\.verdict
 
 @dataclass(frozen=True, slots=True)
 class _Report:
-    """One file in the spool."""
+    """A report in the spool, whose content is not read yet."""
 
     path: Path
     agent: AgentName
@@ -62,7 +62,7 @@ class _Report:
 
 
 class Spool:
-    """The spool of one state folder: a subfolder for each agent."""
+    """Reads the spool of one state folder, which has a subfolder for each agent."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -16,7 +16,7 @@ from cockpit.core.errors import CockpitError, Failed, NoSupervisor
 INSTALL_SECONDS = 900.0
 """Time limit of an installation: the host downloads libraries."""
 COMMAND_SECONDS = 60.0
-"""Time limit of a command such as `cockpit up`."""
+"""Time limit of a command on the host, such as `cockpit up`."""
 _NO_NETWORK = re.compile(
     r"name resolution|resolve host|dns error|Could not connect|[Ff]ailed to establish a new "
     r"connection|Network is unreachable|No route to host|[Cc]onnection refused|timed out|"
@@ -82,7 +82,7 @@ def install_wheel(
 
 
 def run_command(name: str, connect: Sequence[str], *words: str) -> tuple[int, list[str]]:
-    """Run a command on the host; return its exit code and the lines of both outputs.
+    """Run a command on the host; return its exit code and the lines of its stdout and stderr.
 
     Raises `NoSupervisor` if the connection is lost or the command takes longer than
     `COMMAND_SECONDS`, and what `run_script` raises.

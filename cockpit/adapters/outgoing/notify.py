@@ -15,7 +15,7 @@ NO_ADDRESS = 2
 
 
 def order(url: str, title: str, body: str) -> str:
-    """Return the input for the process, as one line."""
+    """Return the message as one line of JSON, the input of the process that sends it."""
     return json.dumps({"url": url, "title": title, "body": body}) + "\n"
 
 

@@ -56,7 +56,8 @@ class ShellRun:
 def hook_environment(
     environment: Mapping[str, str], more: Mapping[str, str], marker: str
 ) -> dict[str, str]:
-    """Return the hook's environment, with the `COCKPIT_RUN` that all its processes inherit."""
+    """Return a hook's environment: the variables of `environment` that hooks get, `more`, and the
+    `COCKPIT_RUN` that all its processes inherit."""
     passed = {
         name: value
         for name, value in environment.items()

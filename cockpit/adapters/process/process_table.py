@@ -48,7 +48,7 @@ class ProcessEntry:
 
 
 def entry(pid: int) -> ProcessEntry | None:
-    """Return the process with this pid, or None."""
+    """Return the process with this pid; None if it does not exist."""
     return _entry_of_proc(pid) if USES_LINUX else _entry_of_psutil(pid)
 
 

@@ -54,7 +54,7 @@ class KeptPrompts:
             return None
 
     def taken(self, owner: str, files: Iterable[str]) -> None:
-        """Remove files in the owner's folder that the CLI has read; other paths are ignored."""
+        """Remove those of `files` that are in the owner's folder, because the CLI has read them."""
         folder = self.folder_of(owner)
         for file in map(Path, files):
             if file.parent == folder.absolute():

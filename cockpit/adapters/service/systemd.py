@@ -25,7 +25,7 @@ class SystemdUnit:
     command: tuple[str, ...]
     """Argument vector of the supervisor in the foreground."""
     kept: Mapping[str, str]
-    """The supervisor's variables in addition to systemd's."""
+    """Environment variables for the supervisor, in addition to those that systemd sets."""
 
     kind = "systemd user unit"
 

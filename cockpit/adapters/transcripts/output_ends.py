@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 TAIL_KEPT = 1_000
-"""Maximum characters of the end of an output."""
+"""Maximum characters that `end_of` returns."""
 
 
 def end_of(output: str, kept: int) -> str:
-    """Return at most the last `TAIL_KEPT` characters of an output, without its first `kept`
-    characters."""
+    """Return the end of an output: at most `TAIL_KEPT` characters, and none of the first `kept`."""
     return output[max(kept, len(output) - TAIL_KEPT) :]

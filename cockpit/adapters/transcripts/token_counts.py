@@ -10,13 +10,14 @@ class UnknownCountError(LookupError):
 
 
 def token_count(value: object) -> int:
-    """Return a number of tokens; 0 for an absent or invalid value."""
+    """Return `value` if it is a valid number of tokens; otherwise 0."""
     number = _valid(value)
     return 0 if number is None else number
 
 
 def input_count(usage: Mapping[str, object], name: str) -> int:
-    """Return the number of input tokens. Raises `UnknownCountError` if it is absent or invalid.
+    """Return the input tokens in the field `name`. Raises `UnknownCountError` if it is absent or
+    invalid.
 
     With 0 instead, a full context would look almost empty, for example after the CLI has renamed
     the field.
