@@ -66,10 +66,11 @@ class Client(Protocol):
     async def history_page(
         self, limit: int, before: str | None = None, name: str | None = None
     ) -> HistoryPage:
-        """Return a page of the newest `limit` handoffs, or of those older than `before`.
+        """Return a page with the newest `limit` handoffs; with `before`, the page after an earlier
+        page.
 
         The handoffs are those of the agent `name`, or of all agents. `before` is the `next` of the
-        previous page; an unknown value raises `BadUsage`. With several supervisors, each returns
+        earlier page; an unknown value raises `BadUsage`. With several supervisors, each returns
         `limit` handoffs.
         """
 

@@ -219,8 +219,11 @@ class HttpClient:
     async def history_page(
         self, limit: int, before: str | None = None, name: str | None = None
     ) -> HistoryPage:
-        """Return a page with the newest `limit` handoffs; with `before`, the `next` of a page, the
-        page after that page."""
+        """Return a page with the newest `limit` handoffs; with `before`, the page after an earlier
+        page.
+
+        `before` is the `next` of the earlier page.
+        """
         answer = await self._history(name=name, handoffs=limit, before=before)
         page = parsed(_page, answer)
         self._named_chains(page.chains)

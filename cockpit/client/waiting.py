@@ -28,7 +28,7 @@ DIALOGS = ("permission", "question")
 
 
 class Verdict(StrEnum):
-    """Why a wait is over."""
+    """Why a `cockpit wait` is over."""
 
     REACHED = "reached"
     ENDED = "ended"

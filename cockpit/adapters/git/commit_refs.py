@@ -19,7 +19,7 @@ MUST_NOT_EXIST = ""
 
 
 class GitCommitRefs:
-    """Creates references to commits."""
+    """Creates references that keep the commits of sessions."""
 
     def __init__(self, command: GitCommand, look: GitFactFinder) -> None:
         self.command = command

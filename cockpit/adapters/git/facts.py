@@ -171,7 +171,7 @@ class GitFactFinder:
         return True, tuple(safe_line(entry.decode("utf-8", "replace"), 500) for entry in entries)
 
     async def names_programs(self, directory: Path) -> bool:
-        """Return whether the repository's own configuration defines filters.
+        """Return whether the repository's own configuration defines filters, which are programs.
 
         cockpit does not run such a filter, so a comparison of files would use different content.
         """

@@ -30,7 +30,7 @@ GITLINK = b"160000 "
 
 
 class GitListing:
-    """Lists the worktrees of repositories."""
+    """Lists the linked worktrees of repositories, with their state."""
 
     def __init__(self, command: GitCommand, look: GitFactFinder) -> None:
         self.command = command

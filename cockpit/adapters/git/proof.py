@@ -46,7 +46,7 @@ class _ReadBack:
 
 
 class GitProof:
-    """Verifies saved worktrees."""
+    """Verifies that a repository contains a saved worktree, before the original is deleted."""
 
     def __init__(self, command: GitCommand) -> None:
         self.command = command

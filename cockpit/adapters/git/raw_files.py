@@ -52,7 +52,7 @@ class GitPaths:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The contents of a folder."""
+    """The files of a folder with their hashes, and the repositories in it."""
 
     entries: dict[bytes, Entry]
     """Mode and hash of each file and symbolic link, by name."""

@@ -27,7 +27,7 @@ LARGEST = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class RemovalRecord:
-    """A removal in progress."""
+    """The record of a worktree's removal that is in progress."""
 
     aside: str
     """The new name of the worktree's folder, in the same parent folder."""

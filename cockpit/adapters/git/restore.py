@@ -35,7 +35,7 @@ class _Blob:
 
 
 class GitRestore:
-    """Restores the files of commits."""
+    """Writes the files of commits to folders, byte for byte."""
 
     def __init__(self, command: GitCommand) -> None:
         self.command = command

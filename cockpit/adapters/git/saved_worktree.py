@@ -36,7 +36,7 @@ AUTHOR = {
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """The saved state of a worktree."""
+    """A worktree's content when it was saved, and the commits that contain this content."""
 
     content: Content
     state: OwnState
@@ -46,7 +46,7 @@ class Saved:
 
 
 class WorktreeSaver:
-    """Saves worktrees."""
+    """Saves worktrees as commits that a reference keeps, byte for byte."""
 
     def __init__(self, command: GitCommand, raw_files: RawFiles, own: GitOwnState) -> None:
         self._command = command

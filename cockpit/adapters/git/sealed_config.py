@@ -42,7 +42,7 @@ class Places:
     """The folders of the repository that a directory belongs to."""
 
     folder: Path
-    """The git directory of this worktree."""
+    """The git directory of the worktree that contains the directory."""
     common: Path
     """The git directory that all worktrees of the repository share."""
     top: Path | None
