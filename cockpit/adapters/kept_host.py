@@ -145,7 +145,8 @@ class StreamConnection:
 
 
 class _Line(threading.Thread):
-    """The process that connects to a host, and the streams on it, until the connection is lost."""
+    """One connection to a host: its process, its streams, and the thread that copies their
+    bytes."""
 
     def __init__(self, kept: KeptHost, process: RemoteConnection, ping: float, dead: float) -> None:
         super().__init__(name=f"line to {kept.host.name}", daemon=True)

@@ -32,7 +32,7 @@ _RETURNED = frozenset({"allow", "cache-control", "content-length", "content-type
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A request, without its body."""
+    """A request to the API, without its body."""
 
     method: str
     path: str
@@ -68,7 +68,7 @@ class _Returned:
 
 
 class Upstream(Protocol):
-    """The supervisor that receives the requests."""
+    """Sends the gateway's requests to the supervisor."""
 
     def ask(
         self, method: str, target: str, headers: Mapping[str, str], body: bytes

@@ -38,7 +38,7 @@ class Tab(AppService):
             await asyncio.wait([self._task])
 
     async def end(self) -> None:
-        """End the process and wait for its end. Idempotent."""
+        """End the process, and wait for its end; kill it after `PATIENCE`. Idempotent."""
         process = self._process
         if process is None:
             return

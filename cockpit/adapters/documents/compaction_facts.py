@@ -17,7 +17,7 @@ KEPT = 5
 
 
 class CompactionDocuments:
-    """Documents that were written before compactions, in one folder."""
+    """Documents with the facts of sessions, written before compactions, in one folder."""
 
     def __init__(self, folder: Path) -> None:
         """`folder` is created on first use."""

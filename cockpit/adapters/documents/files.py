@@ -40,7 +40,7 @@ Signature = tuple[int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class DraftSeen:
-    """The state of a draft when it was read."""
+    """The state of a handoff document's draft, at the time when it was read."""
 
     signature: Signature | None = None
     """Differs after each change of the draft; None if the draft does not exist yet."""
@@ -50,7 +50,7 @@ class DraftSeen:
 
 @dataclass(frozen=True, slots=True)
 class Sealed:
-    """A document that is saved durably, with its copy."""
+    """A handoff document that is saved durably, and cockpit's copy of it."""
 
     path: Path
     copy: Path
@@ -59,7 +59,10 @@ class Sealed:
 
 
 class Documents:
-    """Drafts and documents in worktrees, and their copies. All methods do blocking disk I/O."""
+    """Reads and writes handoff documents: drafts and sealed documents in worktrees, and copies.
+
+    All methods do blocking disk I/O.
+    """
 
     def __init__(self, copies: Path) -> None:
         """`copies` is the folder for copies in the state folder; it is created on first use."""

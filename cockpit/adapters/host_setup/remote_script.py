@@ -37,7 +37,7 @@ _BLOCK = 65_536
 
 @dataclass(frozen=True, slots=True)
 class ScriptAnswer:
-    """The answer of a script. Texts are safe to show."""
+    """The answer of a script that ran on another machine. Texts are safe to show."""
 
     lines: tuple[tuple[str, str], ...] = ()
     """Keys and values, in the order in which they arrived; values are not shortened."""
@@ -113,7 +113,7 @@ def run_script(
 
 @dataclass
 class _Run:
-    """One script that is running."""
+    """One script that is running on another machine."""
 
     marker: str
     _unsent: bytes

@@ -16,7 +16,7 @@ from cockpit.core.ids import AgentName
 
 
 class Environments:
-    """A folder of private files by agent; created on first use."""
+    """Keeps each agent's secret values in a private file. The folder is created on first use."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder

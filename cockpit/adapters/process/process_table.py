@@ -36,7 +36,7 @@ _Found = TypeVar("_Found")
 
 @dataclass(frozen=True, slots=True)
 class ProcessEntry:
-    """A process, at the time when it was read."""
+    """A process in the process table, at the time when it was read."""
 
     pid: int
     parent: int

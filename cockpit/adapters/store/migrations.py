@@ -161,7 +161,8 @@ def m012_prompts(database: sqlite3.Connection) -> None:
 
 
 def _without_secrets(redactor: Redactor, settings: object) -> str | None:
-    """Return an agent's settings with a cleaned prompt; None if nothing has to change."""
+    """Return an agent's settings with the secrets removed from the prompt; None if nothing has to
+    change."""
     try:
         held = json.loads(settings) if isinstance(settings, str) else None
     except ValueError:

@@ -48,7 +48,7 @@ at once."""
 
 
 class TmuxServer:
-    """The tmux server on one socket."""
+    """The private tmux server on one socket."""
 
     def __init__(self, command: TmuxCommand, processes: LocalProcesses) -> None:
         self.command = command

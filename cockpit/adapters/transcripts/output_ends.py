@@ -1,4 +1,4 @@
-"""Return the end of a tool's output, which contains the line with the result."""
+"""Shorten a tool's output to its end, which contains the line with the result."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ class _Place:
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """The result of one fetch."""
+    """What one fetch read from the transcript."""
 
     found: os.stat_result
     head: bytes
@@ -67,7 +67,7 @@ class Fetched:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """The reason why the path cannot be read; a missing file is not an error."""
+    """The result of a fetch from a path that cannot be read. A missing file is not an error."""
 
     why: str
 
