@@ -101,7 +101,7 @@ class Documents:
             raise _failed("Cannot read the draft handoff document", path, error) from None
 
     def discard_draft(self, path: Path) -> None:
-        """Remove a draft whose document is sealed. Idempotent; errors are ignored."""
+        """Remove a draft that its handoff no longer needs. Idempotent; errors are ignored."""
         with suppress(OSError, Failed), guarded_folder.opened(path.parent) as folder:
             os.unlink(path.name, dir_fd=folder)
 
