@@ -45,7 +45,7 @@ class Dependencies:
     environment: Mapping[str, str]
     """The supervisor's environment, without the variables that `agent_environment` removes."""
     own_runtimes: Definitions = field(default_factory=Definitions)
-    """Definitions of the user's own runtimes; `runtimes` creates the runtimes."""
+    """Definitions of the user's own runtimes, from which `runtimes` creates these runtimes."""
     slow: SlowCalls = field(default_factory=BoundedCalls)
     """Calls with a time limit, for files on a file system that may hang."""
 

@@ -10,7 +10,7 @@ class Lifetime:
 
     def __init__(self) -> None:
         self.ending = False
-        """Whether `cockpit down` is in progress: no agent is started meanwhile. False again if it
-        fails; signals do not set it."""
+        """Whether `cockpit down` is in progress: no agent is started meanwhile. False again if
+        `cockpit down` fails. Signals do not set this flag."""
         self.ended = asyncio.Event()
         """Set by `cockpit down` and by signals, to end the process."""

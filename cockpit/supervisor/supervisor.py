@@ -92,7 +92,8 @@ SAVE_READINGS = 30.0
 _log = logging.getLogger(__name__)
 
 QUIET_BEFORE_COMPACTION = 0.3
-"""Seconds without a change of the transcript before the facts are saved. The CLI waits for that."""
+"""Seconds without a change of the transcript, after which the facts are saved before a compaction.
+The CLI delays the compaction meanwhile."""
 LONGEST_READ = 1.5
 """Maximum seconds for reading the transcript before a compaction."""
 
@@ -348,7 +349,7 @@ class Supervisor:
     # Reactions
 
     async def _save_facts(self, agent: Agent) -> None:
-        """Save the facts of a session before its announced compaction, with its last reply."""
+        """Save the facts of a session before its announced compaction, including its last reply."""
         if agent.session_state.compaction.held:
             await self.watch.transcripts.read_until_quiet(
                 agent, QUIET_BEFORE_COMPACTION, LONGEST_READ
@@ -356,7 +357,7 @@ class Supervisor:
         await self.compactions.save_facts(agent)
 
     def _compacted(self, agent: Agent) -> None:
-        """Record a compaction, and allow the events and questions of all bands again."""
+        """Record a compaction, and allow the events, hooks and handoffs of all bands again."""
         self.compactions.record_compaction(agent)
         self.triggers.rearm(agent)
 

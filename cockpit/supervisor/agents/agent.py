@@ -135,17 +135,19 @@ class Agent:
     start: StartProgress = field(default_factory=StartProgress)
     troubles: Troubles = field(default_factory=Troubles)
     clock_offset: float = 0.0
-    """`Clock.steady` minus the wall clock at the last check, in seconds; converts shown times."""
+    """`Clock.steady` minus the wall clock in seconds, as last measured; converts times for
+    display."""
     handoffs: int = 0
     """Number of confirmed handoffs of this job."""
     must_reconsider: bool = False
     """Whether the agent changed and `Reactions` has not considered the change yet."""
     copy_costs: dict[str, float] = field(default_factory=dict)
-    """For each session id, the cost in US dollars of the session's copies (the sdk writer)."""
+    """By session id, the cost in US dollars of the session's document-writing copies."""
     marked_done_at: float | None = None
     """When `cockpit done` marked this session's job as done, in seconds of `Clock.steady`."""
     last_request: LastRequest | None = None
-    """See `LastRequest`. Kept in memory only; None if there was none since the start."""
+    """The last request that answered or changed this agent. Kept in memory only; None if there was
+    none since the supervisor started."""
     notified: tuple[str, ...] = ()
     """Notification URLs, current and earlier. They may contain secrets."""
 
@@ -333,7 +335,9 @@ class Agent:
         return own if not copies else round((own or 0.0) + copies, 6)
 
     def add_copy_cost(self, session: str, cost: float) -> None:
-        """Add a copy's cost in US dollars to this session, and to the handoff in progress."""
+        """Add the cost of a document-writing copy, in US dollars, to a session's copies.
+        Adds the cost to the handoff in progress too.
+        """
         self.copy_costs[session] = self.copy_costs.get(session, 0.0) + cost
         if self.handoff_record is not None:
             details = self.progress.details
@@ -342,7 +346,7 @@ class Agent:
 
     @property
     def own_cost_usd(self) -> float | None:
-        """Known cost of the session in US dollars, without its copies.
+        """Known cost of the session in US dollars, without its document-writing copies.
 
         The largest known value, because a CLI that reopens a session may count from 0 again.
         """

@@ -22,7 +22,9 @@ LONGEST = 60
 
 
 def with_background_status(agent: Agent, facts: Facts) -> Facts:
-    """Return the facts with one status for each task, from the most reliable source."""
+    """Return the facts, corrected by the hooks' reports.
+    Updates the status of subagents, and adds tasks and subagents that only the hooks reported.
+    """
     conduct = agent.session_state.conduct
     idle_and_known = conduct.turn is Turn.IDLE and conduct.background_known
     named = {task.id: task for task in conduct.background if task.id}

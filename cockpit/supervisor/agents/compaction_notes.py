@@ -13,7 +13,7 @@ from cockpit.core.deferred_dataclass import dataclass
 
 @dataclass(slots=True)
 class CompactionNotes:
-    """The compactions that cockpit observed, and the facts that were saved before the last one."""
+    """The observed compactions of one session, and the facts saved before the last compaction."""
 
     point_key: str | None = None
     """The key of `seen_point` in the database; see `compaction_points.key_of`."""
@@ -28,7 +28,7 @@ class CompactionNotes:
     before_last_reply: int | None = None
     """Token count before the last reply; None if it was unknown."""
     unexplained_at: int | None = None
-    """Token count at the last compaction, while the trigger of the compaction is unknown."""
+    """Token count at the last compaction, until its trigger is known; else None."""
     last_trigger: str = "auto"
     """The trigger of the last compaction: `auto`, or `manual` by the user; empty if unknown."""
     held: bool = False

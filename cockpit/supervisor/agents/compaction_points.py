@@ -14,8 +14,7 @@ class CompactionPoints:
         self._store = store
 
     def consider(self, agent: Agent) -> None:
-        """Store the token counts at which the session compacted, or passed the expected point.
-
+        """Store the token counts at which the session compacted, or did not compact as expected.
         Loads the stored counts when the model, version, window or settings change. Idempotent.
         """
         session_state, key = agent.session_state, key_of(agent)
@@ -55,7 +54,7 @@ def new_pass(known: SeenPoint, tokens: int) -> bool:
 
 
 def key_of(agent: Agent) -> str | None:
-    """Return the key under which observations are stored.
+    """Return the key under which the agent's compaction points are stored.
 
     None if the model or the window is unknown, or if the runtime has no token counts.
     """

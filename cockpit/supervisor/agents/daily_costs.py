@@ -1,8 +1,8 @@
 """Count the cost of all agents on each local day, and report when it reaches the daily budget.
 
-The store records how much of each session's cost was counted. Only the rest is added, to the day on
-which cockpit saw the cost. So no cost is counted twice after a restart, at midnight, if the clock
-goes back, or if a session's cost falls.
+The store records how much of each session's cost was counted. Only the uncounted part is added, to
+the day on which cockpit saw the cost. So no cost is counted twice after a restart, at midnight, if
+the clock goes back, or if a session's cost falls.
 """
 
 from __future__ import annotations

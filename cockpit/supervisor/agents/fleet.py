@@ -329,7 +329,9 @@ class Fleet:
         return None
 
     def _forget_record(self, name: AgentName) -> None:
-        """Remove an agent's record, environment and hooks; nothing if the record stays."""
+        """Remove an agent's record, environment and hooks.
+        Keeps all of them if the record cannot be removed.
+        """
         with suppress(Hindered, OSError):
             self._dependencies.store.forget_agent(name)
             self._forget_files(name)

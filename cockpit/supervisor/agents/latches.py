@@ -8,7 +8,7 @@ from cockpit.supervisor.agents.agent import Agent
 UNDONE = "undone"
 """The user returned to this session, so the next handoff asks first."""
 LET_COMPACT = "let.compact"
-"""The user lets the session compact: until then, the context's size causes no handoff."""
+"""The user lets the session compact: until it has, the context's size causes no handoff."""
 EARLIER_COST = "cost.earlier"
 """The session began before cockpit recorded it, so the days of its first known cost are unknown."""
 FULL_AT_START = "born.full"

@@ -67,8 +67,8 @@ class Leases:
     def _run_of_ended_session(self, agent: Agent, held: Holder) -> str | None:
         """Return the `run` of a lock's holder if the holder's session has ended; else None.
 
-        `run` identifies a session's processes. A lock without a holder's name is treated as the
-        agent's own.
+        `run` identifies a session's processes. A holder without a `run` is treated as a process of
+        this agent's session.
         """
         run = held.run or agent.record.run
         if run is None:

@@ -48,7 +48,8 @@ ENDS_TURN = "end_turn"
 LATER = 1e-6
 """Minimum seconds between two lines of a transcript, so that times keep the order of the lines."""
 _BROKEN_BY = {401: "authentication_failed", 404: "model_not_found", 429: "rate_limit"}
-"""Maps HTTP statuses of the API to error names for hooks; other statuses are `unknown`."""
+"""Maps an HTTP status of the API to the error name that a hook would report for it. Other statuses
+are `unknown`."""
 MOST_READS = 500
 """Maximum tool calls whose paths are kept; later calls are ignored."""
 MOST_KEPT = 4000
@@ -75,10 +76,10 @@ class SessionState:
     compaction: CompactionNotes = field(default_factory=CompactionNotes)
     model: str | None = None
     compaction_rule: CompactionRule | None = None
-    """When the CLI compacts, by its settings when cockpit began to watch the session; None before
-    that."""
+    """The CLI's rule for when to compact, by its settings when cockpit began to watch the session;
+    None before that."""
     compacts_at: int | None = None
-    """Tokens at which the CLI compacts automatically, if the transcript has them."""
+    """Tokens at which the CLI compacts automatically, as stated in the transcript; else None."""
     cost_usd: float | None = None
     limit_resets: float | None = None
     """When a reached usage limit resets, from the status line or transcript; unix seconds."""
@@ -87,7 +88,7 @@ class SessionState:
     permission_mode: str | None = None
     """The newest permission mode in the transcript or a hook; the user may change it any time."""
     began_with: str | None = None
-    """The first permission mode of a session that this supervisor started."""
+    """First permission mode of a session that this supervisor began (`begun_here`); else None."""
     begun_here: bool = False
     """Whether this supervisor started the session as a new one, not reopened."""
     replied: bool = False
@@ -108,8 +109,8 @@ class SessionState:
     """Time and text of the user's newest 40 prompts, in order."""
     last_activity: float | None = None
     quiet_since_start: bool = True
-    """Whether a trust or login dialog may still be open. Excluded by a second hook report, by a
-    transcript line, and by a prompt box after the first hook report."""
+    """Whether a trust or login dialog may still be open. False after a second hook report, after a
+    transcript line, or when a prompt box is shown after the first hook report."""
     has_begun: bool = False
     """Whether a hook has reported the start of the session."""
     began_at: float | None = None
@@ -177,7 +178,7 @@ class SessionState:
         return self.catching_up and tail is not None and tail.behind > 0
 
     def caught_up(self) -> None:
-        """Use the last token count, because the transcript was read to its end. Idempotent."""
+        """Note that the transcript was read to its end; use its last token count. Idempotent."""
         if self.catching_up:
             self.catching_up = False
             if self.reading.reply_at is not None:
@@ -371,7 +372,9 @@ class SessionState:
 
 
 def stamp(event: SessionEvent, otherwise: float, clock_offset: float = 0.0) -> float:
-    """Return the event's time in seconds of `Clock.steady`; at most `otherwise`."""
+    """Return the event's time in seconds of `Clock.steady`; at most `otherwise`.
+    Returns `otherwise` for an event without a time.
+    """
     at = getattr(event, "at", None)
     return min(at.timestamp() + clock_offset, otherwise) if at is not None else otherwise
 

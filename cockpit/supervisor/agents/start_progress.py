@@ -7,11 +7,12 @@ from cockpit.core.deferred_dataclass import dataclass
 
 @dataclass(slots=True)
 class StartProgress:
-    """A start that is in progress. Not stored."""
+    """How far an agent's start has got. Kept in memory only."""
 
     under_way: bool = False
     """Whether the agent is being started; its process may not exist yet."""
     hooks_run: bool = False
     """Whether the hooks before a session are running; the session starts after them."""
     setup: str | None = None
-    """Message about the setup of the agent's worktree. The agent starts after the setup."""
+    """Message about the running setup of the agent's worktree; None if no setup is running. The
+    agent starts after the setup."""

@@ -41,4 +41,4 @@ class TranscriptReading:
     too_large: int = 0
     """Number of lines that were skipped because of too many characters or values."""
     reading_lost: bool = False
-    """Whether a skipped line may have been the last reply."""
+    """Whether a skipped line may have the newest token count, which is then unknown."""

@@ -223,10 +223,9 @@ class Callers:
     # Visibility
 
     def check_look(self, caller: Caller, name: str | None) -> None:
-        """Raise `NotAllowed` if an agent may not read the data of `name`; None is all agents.
-
-        Also raises `NotAllowed` if the caller's process has ended: the process may have belonged to
-        another agent.
+        """Raise `NotAllowed` if the caller is an agent that may not read the data of agent `name`.
+        `name` is None for the data of all agents. Also raises `NotAllowed` if the caller's process
+        has ended: the process may have belonged to another agent.
         """
         refuse_if_ended(caller, "read this")
         if caller.kind is CallerKind.AGENT:
@@ -246,7 +245,7 @@ class Callers:
     # Records
 
     def note(self, caller: Caller, asked: Verb, refused: NotAllowed | None = None) -> None:
-        """Record who asked for a change, and whether it was refused."""
+        """Record a request for a change, its sender, and whether the request was refused."""
         if refused is None and not _changes(asked):
             return
         event_log: EventLog = self._dependencies.event_log

@@ -67,7 +67,7 @@ class Connections:
         self._open: Counter[int] = Counter()
         self._agents: dict[int, str | None] = {}
         self.refused = 0
-        """Refused connections that are not closed yet."""
+        """Number of refused connections that are still open."""
 
     def __len__(self) -> int:
         return self._open.total()

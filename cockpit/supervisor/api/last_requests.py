@@ -1,6 +1,6 @@
 """Remember the last request that answered an agent's question or changed its work, and its sender.
 
-If another user has answered a question meanwhile, the refusal of a later answer names that user.
+If an answer is refused because another user has already answered, the error names that user.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.wire.verbs import Done, Handoff, Verb
 
 RECENT_SECONDS = 600.0
-"""Maximum age in seconds of an answer that explains the refusal of a later answer, if the later
-answer names no question."""
+"""If a refused answer names no question, the error names the sender of the previous answer only if
+that answer was given at most this many seconds ago."""
 
 
 class LastRequests:

@@ -22,7 +22,7 @@ _log = logging.getLogger(__name__)
 
 
 class Listener(socket.socket):
-    """A listening unix socket."""
+    """A listening unix socket that pauses after an error for lack of descriptors or memory."""
 
     exhausted = False
     """Whether the last accept failed because no descriptor or memory was left."""

@@ -1,7 +1,7 @@
 """Checks of every request before it is handled: types, and characters in names and paths.
 
 A NUL or a lone surrogate would raise an unrelated error in later code. The checks here raise an
-error that describes the problem. `as_bad_usage` does so for a path that later code cannot use.
+error that describes the problem. `as_bad_usage` converts errors that later code raises for a path.
 """
 
 from __future__ import annotations

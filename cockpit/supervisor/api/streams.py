@@ -78,7 +78,7 @@ def _event(line: Line) -> str:
 
 
 async def merged(*sources: AsyncIterator[T]) -> AsyncGenerator[T]:
-    """Yield lines of several sources as they arrive; end when one source ends."""
+    """Yield lines of several sources as they arrive, until any of the sources ends."""
     async with aclosing(_ready(*sources)) as ready:
         async for lines in ready:
             for line in lines:

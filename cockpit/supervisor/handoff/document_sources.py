@@ -1,4 +1,4 @@
-"""The sources of a handoff document: the answer of a session's copy, git, and claimed files."""
+"""The sources of a handoff document: the answer of a session's copy, git, and the named files."""
 
 from __future__ import annotations
 

@@ -49,8 +49,8 @@ from cockpit.supervisor.handoff.integrity import approved_text
 from cockpit.supervisor.sessions.lifecycle import Sessions
 
 HOOK_ANSWER = 10_000
-"""Maximum characters of a hook's response. A text is shortened after its redaction, which can make
-it longer."""
+"""Maximum characters of a hook's response. Secrets are removed before a text is shortened, because
+the markers that replace them can make the text longer."""
 
 
 class DocumentBuilder:
@@ -290,7 +290,7 @@ class DocumentBuilder:
     ) -> str:
         """Return the complete document; without a `draft`, from facts only.
 
-        With `again`, `draft` is a document with old facts.
+        With `again`, `draft` is an earlier complete document, whose facts are replaced.
         """
         goal = agent.job.prompt if agent.job else None
         facts, cut = self.facts(agent), ""
@@ -400,7 +400,9 @@ def _writer(name: str | None) -> Writer:
 
 
 def is_for_context(agent: Agent) -> bool:
-    """Return whether the context filled up before the handoff began. False for a limit or loop."""
+    """Return whether the context was filling up when the handoff in progress began.
+    Without a handoff: whether the context is filling up now. False for a limit or loop.
+    """
     record = agent.handoff_record
     return record.details.filling if record is not None else would_be_for_context(agent, None)
 

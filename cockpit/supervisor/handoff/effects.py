@@ -72,7 +72,7 @@ FOR_NOW = (Hindered, PanesSilent, PaneOccupied)
 
 
 class Effects:
-    """Performs commands for one engine.
+    """Performs the commands of handoffs.
 
     Raises `FOR_NOW` and `OSError` for temporary errors: the state is then unchanged, and the engine
     repeats the command.

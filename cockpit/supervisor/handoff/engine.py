@@ -217,7 +217,7 @@ class Engine:
     # Driving
 
     async def look(self, agent: Agent) -> None:
-        """Observe the agent and advance its handoff. Does nothing if another task has its lock."""
+        """Observe the agent and advance its handoff, unless another task holds the agent's lock."""
         if agent.handoff is None or self._locks.is_held_elsewhere(agent.name):
             return
         async with self._lock(agent):

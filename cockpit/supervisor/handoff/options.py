@@ -26,4 +26,4 @@ class HandoffOptions:
     to: Target | None = None
     """The CLI and model of the new session; None for the configured ones."""
     move_to: str = ""
-    """See `Plan.move_to`."""
+    """Name of the host to which the job moves; empty if the job stays on this machine."""

@@ -32,7 +32,7 @@ Starter = Literal["band", "compactions", "limit", "usage", "loop", "hook", "agen
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """A handoff that is due."""
+    """The cause of an automatic handoff that is due."""
 
     starter: Starter
     reason: Reason

@@ -13,13 +13,13 @@ from cockpit.core.handoff.states import (
 from cockpit.supervisor.agents.agent import Agent
 
 UNDER_WAY = (Documenting, Stopping, Starting, Confirming, Reviving)
-"""States that use one of the `concurrent` places; a question to the user uses none."""
+"""States of a handoff that count toward the setting `concurrent`. A handoff that waits for the
+user does not count."""
 
 
 def is_under_way(agent: Agent) -> bool:
-    """Return whether the agent's handoff uses one of the `concurrent` places.
-
-    A handoff that an error blocks uses none: the error may last until somebody fixes it.
+    """Return whether the agent's handoff counts toward the setting `concurrent`.
+    A handoff that an error blocks does not count: the error may last until somebody fixes it.
     """
     if agent.handoff is None or agent.progress.blocked is not None:
         return False

@@ -35,7 +35,7 @@ OUR_SKILLS = ("/cockpit:", "/handoff")
 
 
 class Observer:
-    """Makes the observations for one engine."""
+    """Observes agents whose handoff is in progress."""
 
     def __init__(self, dependencies: Dependencies) -> None:
         self._dependencies = dependencies

@@ -86,7 +86,9 @@ class Triggers:
         return stopped or (f"{held.words}; asking you" if held else None)
 
     def rearm(self, agent: Agent) -> None:
-        """Allow the events and questions of all bands again, after a compaction. Idempotent."""
+        """After a compaction, allow the events, hooks and handoffs of all bands again.
+        Idempotent.
+        """
         agent.progress.forget_decision()
         if agent.session is not None:
             self._recorded.pop(agent.session.id, None)

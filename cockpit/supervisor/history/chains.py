@@ -60,7 +60,7 @@ class History:
             await asyncio.sleep(0)
 
     def page(self, name: str | None, limit: int, before: str | None) -> Page:
-        """Return the newest `limit` jobs, or those older than the job `before`.
+        """Return a page with the newest `limit` jobs; with `before`, only jobs older than that job.
 
         Raises `BadUsage` for an unknown cursor.
         """
@@ -76,9 +76,9 @@ class History:
         return Page(self.chains(jobs[start:end]), older, total)
 
     def handoff_page(self, name: str | None, limit: int, before: str | None) -> Page:
-        """Return the newest `limit` handoffs, or those older than the handoff `before`.
+        """Return a page with the newest `limit` handoffs; with `before`, only older ones than that.
 
-        Their chains contain only these handoffs. Raises `BadUsage` for an unknown cursor.
+        The page's chains contain only these handoffs. Raises `BadUsage` for an unknown cursor.
         """
         store = self._dependencies.store
         self.jobs_of(name)
@@ -113,7 +113,7 @@ class History:
             await asyncio.sleep(0)
 
     async def search(self, typed: str, name: str | None) -> list[HistoryChain]:
-        """Return the chains that have documents with all words.
+        """Return the chains that have documents with all words of `typed`.
 
         Each chain has only the handoffs of these documents, each with an excerpt, and the matching
         statements of the chain. Finds at most the newest 200 documents. Without words, returns all

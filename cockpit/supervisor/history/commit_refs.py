@@ -16,13 +16,14 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.dependencies import Dependencies
 
 WHEN = "handoff.starting"
-"""Kind of the event between two sessions, when only the old session has changed the worktree."""
+"""Kind of the event that is recorded after the old session has ended and before the new session
+starts: the new session has not changed the worktree yet."""
 
 _log = logging.getLogger(__name__)
 
 
 class CommitRefs:
-    """Keeps commits for agents with a worktree."""
+    """Keeps the commits of handed-off sessions, for agents with a worktree."""
 
     def __init__(
         self, dependencies: Dependencies, spawn: Callable[[Coroutine[Any, Any, None]], None]

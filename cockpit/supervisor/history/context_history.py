@@ -43,7 +43,7 @@ EMPTY = "The transcript has no token counts."
 
 @dataclass(frozen=True, slots=True)
 class _Past:
-    """The points of one transcript."""
+    """The token counts in one transcript, in order."""
 
     stamp: tuple[int, int]
     """Size and modification time of the file."""
@@ -54,7 +54,7 @@ class _Past:
 
 
 class ContextHistory:
-    """Reads and caches context histories."""
+    """Reads and caches the token counts of sessions over time."""
 
     def __init__(self, dependencies: Dependencies) -> None:
         self._dependencies = dependencies

@@ -20,8 +20,7 @@ MOST_KEPT = 50
 
 
 class ChainMemories:
-    """Reads the memory of chains.
-
+    """Reads the memory of chains: the statements of their documents, standing and revoked.
     The documents before a session do not change, so the result is cached.
     """
 
@@ -30,7 +29,7 @@ class ChainMemories:
         self._kept: dict[str, ChainMemory] = {}
 
     async def before(self, session: SessionRecord) -> ChainMemory:
-        """Return the memory of the documents that the chain has before this session."""
+        """Return the memory of the chain when this session began, from the documents before it."""
         known = self._kept.get(session.id)
         if known is None:
             known = fold(await documents_before(self._dependencies, session))
@@ -40,7 +39,9 @@ class ChainMemories:
         return known
 
     async def matching(self, job: JobId, wanted: Sequence[str]) -> list[HistoryStatement]:
-        """Return the statements of a job's chain that contain all words, including revoked ones."""
+        """Return the statements of a job's chain that contain all `wanted` words.
+        Includes revoked statements.
+        """
         chain = self._dependencies.store.chain(job)
         last = next(
             (session for session in reversed(chain) if session.state not in LED_NOWHERE), None

@@ -126,8 +126,8 @@ def _folders(front: FrontMatter, own: Mapping[str, str]) -> set[Path]:
 def _in_worktree(
     documents: Documents, places: dict[Path, dict[str, Path]], folders: set[Path], sha256: str
 ) -> Path | None:
-    """Return the path of the same document in the worktree; None if the worktree does not have the
-    document."""
+    """Return the path of the document with this SHA-256 in one of the folders; None if no folder
+    has the document. `places` caches the documents of each folder."""
     for folder in folders:
         if folder not in places:
             places[folder] = documents.by_hash(folder)

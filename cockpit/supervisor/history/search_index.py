@@ -24,7 +24,7 @@ LOOK = 60.0
 
 
 class SearchIndex:
-    """The search index of one supervisor."""
+    """The search index of all handoff documents."""
 
     def __init__(self, dependencies: Dependencies) -> None:
         self._dependencies = dependencies

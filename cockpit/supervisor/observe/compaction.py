@@ -150,7 +150,9 @@ def compaction_folder(places: Places) -> Path:
 
 
 def handoff_clause(handoff: Handoff) -> str:
-    """Return a clause that says which phase of the handoff the compaction came in; may be empty."""
+    """Return a clause that says in which phase of the handoff a compaction came.
+    Empty if the handoff has ended, or if the old session is being reopened.
+    """
     match handoff.state:
         case Asked():
             return " before you decided on the handoff"

@@ -135,7 +135,7 @@ class StatusFiles:
                 self._changes.found_session(agent, ident, path)
 
     async def _find_transcript(self, agent: Agent) -> None:
-        """Find the transcript of a CLI that chooses the file's name, if no hook reported it."""
+        """Find the transcript, if the CLI chooses the file's name and no hook reported its path."""
         session = agent.session
         if session is None or session.transcript or not agent.has_readings:
             return

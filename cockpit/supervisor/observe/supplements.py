@@ -44,7 +44,7 @@ class Prepared:
 
 
 class Supplements:
-    """Prepared facts of all sessions."""
+    """Prepares facts for sessions that are compacted or cleared."""
 
     def __init__(self, dependencies: Dependencies, document_builder: DocumentBuilder) -> None:
         self._dependencies = dependencies
@@ -94,7 +94,7 @@ class Supplements:
             await self._prepare(agent, "compact", at_start=at_start, over=prepared)
 
     def _is_new(self, agent: Agent) -> bool:
-        """Return whether the session was compacted since the last check."""
+        """Return whether the session was compacted since the previous call. False for the first."""
         assert agent.session is not None
         known = self._happened.get(agent.session.id, agent.compactions)
         self._happened[agent.session.id] = agent.compactions

@@ -55,7 +55,8 @@ class NotificationSender:
             self._outbox.add_notice(agent, url, text, self._wait(wanted.quiet))
 
     def _wait(self, quiet: str) -> float:
-        """Return the seconds until the message may be sent."""
+        """Return the seconds until a message may be sent: until the end of the quiet hours, and at
+        least `TOGETHER`."""
         local = self._dependencies.clock.now().astimezone()
         minutes = minutes_of_quiet(quiet_hours(quiet), local.hour * 60 + local.minute)
         return max(minutes * 60.0, TOGETHER)

@@ -130,7 +130,7 @@ class Continuation:
         return agent
 
     async def _standing(self, path: Path, left: Document) -> list[str]:
-        """Return the valid statements of the chain's earlier documents that are not in this one.
+        """Return the chain's decisions and constraints that still hold and are not in the document.
 
         Empty if the document's handoff is not stored.
         """

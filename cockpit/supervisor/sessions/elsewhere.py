@@ -81,11 +81,10 @@ class OtherSessions:
         return await slow.ask(("elsewhere",), lambda: self._others(live.look()), PATIENCE)
 
     async def find(self, ident: str, pid: int | None = None) -> LiveSession:
-        """Return the session with this id, or the only one whose id starts with it.
-
-        Ignores case.
+        """Return the only session whose id is or starts with `ident`. Ignores case.
         Raises `NotNow` if `[elsewhere] show` is off, or if another process than `pid` has the
-        session open, `NoSuchAgent` for no match, and `BadUsage` for several or a short prefix.
+        session open. Raises `NoSuchAgent` if no session matches, and `BadUsage` if several match or
+        if `ident` is shorter than `SHORTEST_ID`.
         """
         if not self.enabled:
             raise NotNow(
@@ -123,7 +122,7 @@ class OtherSessions:
         return session
 
     async def refuse_inside(self, asker: int | None, what: str) -> None:
-        """Raise `NotAllowed` if process `asker` runs inside a session; allow None.
+        """Raise `NotAllowed` if the process `asker` runs inside a CLI's session; None is allowed.
 
         `what` completes the refusal "Only the user can … a session".
         """

@@ -19,15 +19,15 @@ from cockpit.supervisor.dependencies import Dependencies
 LOOK = 0.3
 """Seconds between two checks of the screens of programs that are waiting for their prompt."""
 LOOK_FOR_AGENTS = 1.0
-"""Seconds between two checks while no agent's first prompt is pasted by cockpit."""
+"""Seconds between two checks whether there are agents whose first prompts cockpit pastes."""
 PATIENCE = 30.0
 """If the expected text is not on the screen after this many seconds, the row says so."""
 KEY = "first prompt"
-"""The key of the problem in `Troubles.failed`."""
+"""Key in `Troubles.failed` of the message about a first prompt that was not sent."""
 
 
 class FirstPrompts:
-    """Pastes each prompt when the program's screen shows that the program is ready."""
+    """Pastes each first prompt when the program's screen shows that the program is ready."""
 
     def __init__(
         self,

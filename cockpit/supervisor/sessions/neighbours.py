@@ -63,8 +63,9 @@ class Neighbours:
             )
 
     def refuse_taken(self, name: AgentName, directory: Path, *, own: bool) -> None:
-        """Raise `NotNow` if the directory is being removed, or if an agent other than `name` runs
-        in it and it is the worktree of one of them. `own`: it is the worktree of `name`.
+        """Raise `NotNow` if the agent `name` may not work in this directory.
+        The reason is that the directory is being removed, or that another agent runs in it. Agents
+        may share a directory that is no agent's worktree. `own`: it is the worktree of `name`.
         """
         place = Path(os.path.realpath(directory))
         if (removed := self._removal_above(place)) is not None:
@@ -115,8 +116,8 @@ class Neighbours:
         await self._leases.check_not_owned(root)
 
     async def _is_same(self, place: Path, answering: Path) -> bool:
-        """Return whether a path leads to a directory that has just answered; False if the path
-        does not answer."""
+        """Return whether `place` leads to the directory `answering`. False if the file system of
+        `place` does not answer; that of `answering` has just answered."""
         same = partial(same_place, place, answering)
         try:
             return await self._dependencies.slow.ask(place, same, DIRECTORY_SECONDS)

@@ -31,7 +31,7 @@ class JobModes:
 
     @classmethod
     def of(cls, session: SessionRecord, usual: str | None = None) -> JobModes:
-        """Return the modes of a session's record; `usual`, unless None, replaces its own."""
+        """Return the modes of a session's record; `usual`, unless None, replaces the record's."""
         return cls(session.permission_mode if usual is None else usual, session.chosen_modes)
 
     def save_in(self, session: SessionRecord) -> SessionRecord:
@@ -47,7 +47,9 @@ class JobModes:
 def mode_in(runtimes: Runtimes, agent: Agent, modes: JobModes, runtime: Runtime) -> str:
     """Return the mode in which the CLI `runtime` runs the job's next session.
 
-    Empty only for the configured CLI, because the default of another CLI could allow more.
+    Empty for the program's default: of the configured CLI if the job has no mode, or of a custom
+    runtime if it has no mode with that name. Never empty for other CLIs, because their default
+    could allow more.
     """
     mode = modes.usual
     if runtime.name != agent.settings.runtime:

@@ -19,7 +19,7 @@ DECISIVE = frozenset({"arguments", "command", "env", "permission_mode"})
 
 
 class RequestedSettings:
-    """Combines configuration and request; changes nothing."""
+    """Combines an agent's configuration with the options of a start request. Changes nothing."""
 
     def __init__(self, dependencies: Dependencies, fleet: Fleet) -> None:
         self._dependencies = dependencies

@@ -29,7 +29,7 @@ from cockpit.wire.verbs import Done, Resume, Start
 AT_ONCE = 4
 """Maximum agents that are reopened at the same time. Each starts a CLI."""
 CHECK_SECONDS = 5.0
-"""Maximum time to read the CLI's files of one session."""
+"""Maximum seconds to read the CLI's files of one session."""
 
 
 class Resumer:

@@ -36,7 +36,9 @@ class SessionChanges:
         self._sessions.transcript_begins()
 
     def found_session(self, agent: Agent, ident: SessionId, transcript: Path | None) -> None:
-        """Save the id that the CLI gave the agent's session, and follow its transcript."""
+        """Save the id that the CLI gave the agent's session.
+        Follows the session's transcript too, unless `transcript` is None.
+        """
         assert agent.session is not None
         named = str(transcript) if transcript else agent.session.transcript
         session = replace(agent.session, cli_id=ident, transcript=named)

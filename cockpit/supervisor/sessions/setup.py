@@ -82,7 +82,9 @@ class WorktreeSetup:
         task.add_done_callback(lambda _: self._running.pop(agent.name, None))
 
     def should_repeat(self, agent: Agent) -> bool | None:
-        """Return whether to repeat an interrupted setup; None if no setup was interrupted."""
+        """Return whether the supervisor must repeat an interrupted setup.
+        False if the user must do so; None if no setup was interrupted.
+        """
         if agent.job is None or agent.alive or agent.start.hooks_run:
             return None
         if agent.session is not None and agent.session.job == agent.job.id:

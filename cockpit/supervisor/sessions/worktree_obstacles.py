@@ -1,4 +1,4 @@
-"""Name what blocks removing a worktree, and the next step for each."""
+"""Name the obstacles to removing a worktree, each with the next step."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ def of_origin(tree: Tree) -> Iterator[Obstacle]:
 def of_process(occupant: Occupant, *, is_callers: bool) -> Obstacle:
     """Return the obstacle of a process in the worktree.
 
-    `is_callers`: whether the process is the shell that asks for the removal, or contains it.
+    `is_callers`: whether the process is an ancestor of the command that asks for the removal, such
+    as the user's shell.
     """
     who = f"process {occupant.pid}"
     name = safe_line(occupant.name, 40)

@@ -211,7 +211,9 @@ class AgentWorktrees:
                 self._being_removed.discard(named.directory)
 
     async def _remove(self, asked: RemoveWorktree, named: Tree) -> Done:
-        """Remove a worktree. The caller holds the agents' locks and prevents starts there."""
+        """Remove a worktree, or only save its content.
+        The caller holds the locks of its agents, and prevents starts in the worktree.
+        """
         git = self._dependencies.worktrees
         tree = await git.examine(named)
         left_out = _left_out(tree, asked.leave_out)

@@ -65,7 +65,7 @@ class RowPublisher:
 
     @property
     def position(self) -> str:
-        """The place of the last change in the stream of changes."""
+        """Identifies the last change that was sent; see `changes_since`."""
         return f"{self._run}.{self._number}"
 
     def changes_since(self, position: str) -> tuple[list[AgentStatus], list[str]] | None:

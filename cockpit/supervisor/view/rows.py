@@ -200,7 +200,7 @@ def _turns_left(agent: Agent, marks: Marks | None, compacts_at: int | None) -> i
 
 
 def handoff(agent: Agent, now: float, monotonic: float) -> HandoffStatus | None:
-    """Return the handoff that is in progress; None if there is none. Times as in `row`."""
+    """Return the handoff that is in progress; None if there is none. See `row` for the times."""
     current, record = agent.handoff, agent.handoff_record
     if current is None or record is None or isinstance(current.state, Ended):
         return None

@@ -159,7 +159,9 @@ class AnswerHandler:
         raise _stopped(agent, "the answer needs too many keys", pressed=pressed)
 
     async def _changed(self, agent: Agent, pane: PaneId, before: Dialog) -> Dialog | None:
-        """Return the dialog once the pane shows a change; None if it does not."""
+        """Return the dialog once it differs from `before`.
+        None if the pane shows no different dialog within `STEP_SHOWN` seconds.
+        """
         clock, now = self._dependencies.clock, None
         until = clock.monotonic() + STEP_SHOWN
         while clock.monotonic() < until:
@@ -231,7 +233,7 @@ class AnswerHandler:
 
 
 class _Results:
-    """The dialog and the tool results of a session when this object was created, to compare."""
+    """The result that a session reports about a dialog after this object was created."""
 
     def __init__(self, agent: Agent) -> None:
         self._state = agent.session_state

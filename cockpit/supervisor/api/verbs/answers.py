@@ -50,7 +50,7 @@ class Answers:
         self._changed = changed
 
     async def approve(self, asked: Approve) -> Done:
-        """Approve the open question."""
+        """Approve the handoff, or its document if the document is under review."""
         agent = self._agent_with_question(asked.name, asked.handoff)
         assert agent.handoff is not None
         first = isinstance(agent.handoff.state, Asked)
@@ -166,12 +166,14 @@ class Answers:
 
 
 def _named(by: str) -> str:
-    """Return the sender of an answer as the subject of a sentence."""
+    """Return how messages name the sender of an answer: "you" for this supervisor's own user."""
     return "you" if by in ("", this_user()) else by
 
 
 def _later_by(agent: Agent, percent: float) -> int:
-    """Return the tokens at which `percent` more of the window is used. Raises `NotNow`."""
+    """Return the tokens at which `percent` more of the window is used than now.
+    Raises `NotNow` if the current usage is unknown.
+    """
     reading = agent.session_state.gauge.reading
     if reading.tokens is None or not reading.window:
         raise NotNow(
@@ -199,7 +201,7 @@ def _no_question(agent: Agent) -> NotNow:
 
 
 def same_handoff(agent: Agent, seen: str | None) -> None:
-    """Raise `NotNow` if the user answered a different question."""
+    """Raise `NotNow` if the handoff in progress is not `seen`, the one that the user answered."""
     if seen is not None and agent.handoff_record is not None and agent.handoff_record.id != seen:
         raise NotNow(
             f"{agent.name} has a different question now",

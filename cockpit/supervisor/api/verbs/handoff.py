@@ -54,8 +54,8 @@ class HandoffHandler:
         """Begin a handoff, or approve or speed up the one in progress.
 
         With `dry_run`, only describes the handoff. A handoff that the user requests begins without
-        a question, unless the new session's CLI lacks the permission mode. In mode auto, it then
-        has no review.
+        a question, unless the new session's CLI lacks the permission mode. If no question is asked
+        and the agent's mode is auto, the document is not reviewed.
         """
         agent = self._agent_to_hand_off(asked)
         given = await checked_document(
@@ -107,7 +107,7 @@ class HandoffHandler:
         return agent
 
     async def _target(self, agent: Agent, asked: Handoff) -> Target | None:
-        """Return the CLI and model that the request names; None if it names neither."""
+        """Return the CLI, model and other machine that the request names; None if it names none."""
         model_name(asked.model or "")
         if asked.host is not None:
             _check_move(agent, asked)
@@ -290,7 +290,7 @@ def _check_move(agent: Agent, asked: Handoff) -> None:
 def interruption_clause(agent: Agent, *, at_once: bool) -> str:
     """Return a clause that lists the work that a handoff interrupts.
 
-    Empty if the agent is idle, or unless the handoff begins `at_once`.
+    Empty if the agent is idle, or if the handoff waits for the end of the turn.
     """
     if not at_once:
         return ""
