@@ -88,7 +88,10 @@ class EventLog:
         return sent
 
     def since(self, after: int, limit: int) -> list[Event]:
-        """Return at most `limit` events after number `after`, oldest first; for 0, the newest."""
+        """Return at most `limit` events, oldest first: those after number `after`.
+
+        If `after` is 0, returns the newest `limit` events.
+        """
         return [as_event(record) for record in self._store.events(after, limit)]
 
     def listen(self) -> Listener:

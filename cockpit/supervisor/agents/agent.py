@@ -278,7 +278,7 @@ class Agent:
 
     @property
     def shown_window(self) -> int | None:
-        """The context window in tokens; None while it is assumed and the model is unknown."""
+        """The context window in tokens; None if it is only assumed and the model is unknown."""
         window = self.session_state.gauge.window
         is_guess = window.confidence is Confidence.ASSUMED and not self.session_state.model
         return None if is_guess else window.tokens
@@ -336,6 +336,7 @@ class Agent:
 
     def add_copy_cost(self, session: str, cost: float) -> None:
         """Add the cost of a document-writing copy, in US dollars, to a session's copies.
+
         Adds the cost to the handoff in progress too.
         """
         self.copy_costs[session] = self.copy_costs.get(session, 0.0) + cost
@@ -355,7 +356,7 @@ class Agent:
 
     @property
     def must_read(self) -> str | None:
-        """The handoff document that the agent's session must read; None if there is none."""
+        """Path of the handoff document that the agent's session must read; None without one."""
         return self.session.document if self.session else None
 
     def has_read(self, document: str) -> bool:

@@ -23,6 +23,7 @@ LONGEST = 60
 
 def with_background_status(agent: Agent, facts: Facts) -> Facts:
     """Return the facts, corrected by the hooks' reports.
+
     Updates the status of subagents, and adds tasks and subagents that only the hooks reported.
     """
     conduct = agent.session_state.conduct

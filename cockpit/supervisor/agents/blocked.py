@@ -10,8 +10,8 @@ from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import CockpitError
 
 SHORTEST, LONGEST = 0.3, 5.0
-"""Minimum and maximum seconds between two retries. The delay grows with the time since the first
-failure."""
+"""Minimum and maximum seconds between two retries of a blocked handoff. The delay grows with the
+time since the first failure."""
 SHOWN_AFTER = 3.0
 """Seconds after which the screen shows that a handoff is blocked."""
 

@@ -15,6 +15,7 @@ class CompactionPoints:
 
     def consider(self, agent: Agent) -> None:
         """Store the token counts at which the session compacted, or did not compact as expected.
+
         Loads the stored counts when the model, version, window or settings change. Idempotent.
         """
         session_state, key = agent.session_state, key_of(agent)

@@ -22,7 +22,8 @@ from cockpit.wire.stream import DaySpent
 LOOK = 30.0
 """Maximum seconds between two checks of the day's cost."""
 PAUSE = 1.0
-"""Minimum seconds between two updates, because the cost changes with each reply of an agent."""
+"""Minimum seconds between two values of `DailyCosts.follow`, because the cost changes with each
+reply of an agent."""
 
 
 class DailyCosts:

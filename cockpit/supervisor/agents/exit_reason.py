@@ -16,7 +16,8 @@ OURS = ("Pane is dead", "This process has ended")
 SERVER_ENDS, ASK_AGAIN = 1.0, 0.05
 """Maximum seconds to query a tmux server that may be exiting, and seconds between two queries."""
 LEAST_ASKED = 4
-"""Minimum number of queries, because an answer can take a second on a busy machine."""
+"""Minimum queries of a tmux server that may be exiting, because an answer can take a second on a
+busy machine."""
 HANGUP_SECONDS = 2.0
 """Maximum seconds until a process ends after its pane was closed, unless it ignores SIGHUP."""
 LINES_SHOWN = 3

@@ -330,6 +330,7 @@ class Fleet:
 
     def _forget_record(self, name: AgentName) -> None:
         """Remove an agent's record, environment and hooks.
+
         Keeps all of them if the record cannot be removed.
         """
         with suppress(Hindered, OSError):

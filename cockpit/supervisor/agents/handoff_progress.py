@@ -44,7 +44,8 @@ class HandoffProgress:
     """The last handoff, if the old session was reopened because the new session failed; None after
     the user's next prompt."""
     arrival: HandoffRecord | None = None
-    """The confirmed handoff that began the current session, with the check of the first turns."""
+    """The confirmed handoff that began the current session, with the results of the check of its
+    first turns; None if there is none."""
     loop_over: str | None = None
     """A message that the agent's loop has no iterations left, with the next step."""
 
@@ -57,7 +58,7 @@ class HandoffProgress:
         self.handoff = self.record = self.blocked = None
 
     def begin_session(self) -> None:
-        """Clear the notes about the last handoff, because another session begins."""
+        """Clear `revived` and `loop_over`, because another session begins."""
         self.revived = self.loop_over = None
 
     def acknowledge(self) -> None:

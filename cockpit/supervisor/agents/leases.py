@@ -1,7 +1,7 @@
 """File locks: one process per agent, and one agent per worktree.
 
 The launcher takes the locks, so the kernel resolves conflicts. `Leases` checks the locks earlier,
-so that an error can name the holder, and ends processes that an earlier session of cockpit left
+so that an error can name the holder, and ends processes that an agent's ended session left
 running. Agents that share the user's own checkout share its lock.
 """
 

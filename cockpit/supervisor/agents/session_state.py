@@ -69,7 +69,7 @@ class SessionState:
     window_of: Callable[[str | None], Window]
     """Returns the context window that the agent's CLI uses for a model."""
     compacts_before_prompts: bool = False
-    """See `Capabilities.compacts_before_prompts`."""
+    """Whether the CLI compacts only before a prompt; see `Capabilities.compacts_before_prompts`."""
     conduct: Conduct = field(default_factory=Conduct)
     gauge: Gauge = field(default_factory=Gauge)
     reading: TranscriptReading = field(default_factory=TranscriptReading)
@@ -319,7 +319,7 @@ class SessionState:
             self._reads.pop(result.tool_use_id, None)
 
     def _record_conduct(self, reply: AssistantReplied, at: float) -> None:
-        """Record the activity in a reply; if the reply ends the turn, also its text."""
+        """Record the activity in a reply; if the reply ends the turn, also the reply's text."""
         self._turn_text = "" if reply.tools else reply.text or self._turn_text
         if reply.tools:
             self.conduct.activity = activity(reply.tools[-1], self.directory)
@@ -373,6 +373,7 @@ class SessionState:
 
 def stamp(event: SessionEvent, otherwise: float, clock_offset: float = 0.0) -> float:
     """Return the event's time in seconds of `Clock.steady`; at most `otherwise`.
+
     Returns `otherwise` for an event without a time.
     """
     at = getattr(event, "at", None)

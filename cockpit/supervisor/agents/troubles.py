@@ -43,5 +43,5 @@ class Troubles:
         return self.failed.pop(part, None) is not None
 
     def begin_session(self) -> None:
-        """Remove the messages about the previous session. Idempotent."""
+        """Clear `failed`, which is about the previous session. Idempotent."""
         self.failed.clear()

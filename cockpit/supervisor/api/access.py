@@ -27,7 +27,7 @@ class Access:
         return forwarded(caller, request.headers.get("forwarded", ""))
 
     async def only(self, request: Request) -> str | None:
-        """Return the one agent that the caller may see; None if the caller may see all agents."""
+        """Return the one agent that the caller may see; None for all agents, empty for no agent."""
         return self.callers.only(await self.caller(request))
 
     async def check_look(self, request: Request, name: str | None) -> None:

@@ -224,6 +224,7 @@ class Callers:
 
     def check_look(self, caller: Caller, name: str | None) -> None:
         """Raise `NotAllowed` if the caller is an agent that may not read the data of agent `name`.
+
         `name` is None for the data of all agents. Also raises `NotAllowed` if the caller's process
         has ended: the process may have belonged to another agent.
         """

@@ -31,8 +31,8 @@ MOST_OF_AGENT = 64
 MOST_OF_PROCESS = 256
 """Maximum connections of one process of the user, such as a screen or a script."""
 MOST_OF_ALL = 1_024
-"""Maximum connections in total; fewer if the process may open few files. Agents together may have
-half of them."""
+"""Maximum connections in total; fewer if the supervisor may open only few files. All agents
+together may have half of the maximum."""
 SPARE = 256
 """Number of file descriptors that are reserved for other uses."""
 LOOKED_AT_FROM = 32

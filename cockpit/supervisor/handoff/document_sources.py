@@ -1,4 +1,4 @@
-"""The sources of a handoff document: the answer of a session's copy, git, and the named files."""
+"""The sources of a handoff document: a session copy's answer, git, and files that a draft names."""
 
 from __future__ import annotations
 

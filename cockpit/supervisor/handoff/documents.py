@@ -401,6 +401,7 @@ def _writer(name: str | None) -> Writer:
 
 def is_for_context(agent: Agent) -> bool:
     """Return whether the context was filling up when the handoff in progress began.
+
     Without a handoff: whether the context is filling up now. False for a limit or loop.
     """
     record = agent.handoff_record

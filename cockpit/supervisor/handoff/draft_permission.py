@@ -22,7 +22,10 @@ def update(agent: Agent) -> None:
 
 
 def was_asked(handoff: Handoff) -> bool:
-    """Return whether the agent may have been asked for the document, and its session goes on."""
+    """Return whether the agent may have been asked for the document of this handoff.
+
+    False once the handoff has begun to end the agent's session.
+    """
     if "agent" not in handoff.plan.writers or handoff.plan.given:
         return False
     match handoff.state:

@@ -57,7 +57,8 @@ from cockpit.supervisor.sessions.permission_modes import JobModes
 from cockpit.supervisor.sessions.reattach import reattach
 
 BACK_OFF = (1.0, 4.0)
-"""Seconds before the second and the third start, in case the error is temporary."""
+"""Seconds before the second and the third attempt to start a session, in case the error is
+temporary."""
 
 BETWEEN_ESCAPES = 0.2
 """Seconds between two Escape keys. A CLI treats two Escape keys in one read as another key, and
@@ -66,7 +67,7 @@ ESCAPE_ROUNDS = 3
 """Attempts to interrupt a CLI that needs several Escape keys; a busy one may read a key too
 late."""
 LOOKS = 10
-"""Number of checks whether the turn has ended, before the keys are pressed again."""
+"""Number of checks whether the turn has ended, before the Escape keys are pressed again."""
 FOR_NOW = (Hindered, PanesSilent, PaneOccupied)
 """Temporary errors of the machine or tmux, after which the command is repeated."""
 
@@ -263,7 +264,7 @@ class Effects:
         return PredecessorGone()
 
     async def _check_successor(self, agent: Agent) -> None:
-        """Raise if the new session's CLI cannot start, while the old session is still running."""
+        """Raise if the new session's CLI cannot start; called before the old session is ended."""
         assert agent.handoff is not None
         if agent.handoff.plan.move_to or agent.handoff.plan.runtime in ("", agent.runtime.name):
             return

@@ -137,7 +137,10 @@ class Engine:
             return record
 
     def writers(self, agent: Agent) -> tuple[Writer, ...]:
-        """Return the writers of this agent's document, in order. `agent` is first or missing."""
+        """Return the writers of this agent's document, in the order in which they are tried.
+
+        The writer `agent` is first or missing.
+        """
         known = agent.settings.handoff.writers
         if not agent.has_readings or self._is_limited(agent):
             known = ("facts",)

@@ -19,6 +19,7 @@ user does not count."""
 
 def is_under_way(agent: Agent) -> bool:
     """Return whether the agent's handoff counts toward the setting `concurrent`.
+
     A handoff that an error blocks does not count: the error may last until somebody fixes it.
     """
     if agent.handoff is None or agent.progress.blocked is not None:
@@ -29,7 +30,8 @@ def is_under_way(agent: Agent) -> bool:
 
 
 def is_ahead(other: Agent, agent: Agent) -> bool:
-    """Return whether the other agent's handoff began earlier, and waits only in the queue."""
+    """Return whether the handoff of `other` began before that of `agent`, and waits only in the
+    queue."""
     theirs, mine = other.handoff_record, agent.handoff_record
     if other.handoff is None or theirs is None or mine is None:
         return False

@@ -87,6 +87,7 @@ class Triggers:
 
     def rearm(self, agent: Agent) -> None:
         """After a compaction, allow the events, hooks and handoffs of all bands again.
+
         Idempotent.
         """
         agent.progress.forget_decision()

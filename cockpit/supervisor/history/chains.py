@@ -60,7 +60,7 @@ class History:
             await asyncio.sleep(0)
 
     def page(self, name: str | None, limit: int, before: str | None) -> Page:
-        """Return a page with the newest `limit` jobs; with `before`, only jobs older than that job.
+        """Return a page with the newest `limit` jobs. With `before`, only older jobs.
 
         Raises `BadUsage` for an unknown cursor.
         """
@@ -76,7 +76,7 @@ class History:
         return Page(self.chains(jobs[start:end]), older, total)
 
     def handoff_page(self, name: str | None, limit: int, before: str | None) -> Page:
-        """Return a page with the newest `limit` handoffs; with `before`, only older ones than that.
+        """Return a page with the newest `limit` handoffs. With `before`, only older handoffs.
 
         The page's chains contain only these handoffs. Raises `BadUsage` for an unknown cursor.
         """

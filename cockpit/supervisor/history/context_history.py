@@ -30,9 +30,9 @@ from cockpit.wire.course import Course, CoursePoint, Stretch
 from cockpit.wire.status import MarksStatus
 
 MOST = 512
-"""Maximum points of one session."""
+"""Maximum points (token counts) of one session in a context history."""
 MOST_TOGETHER = 2048
-"""Maximum points of all sessions together; each session may have at least 32."""
+"""Maximum points of all sessions in a context history; each session may have at least 32."""
 REMEMBERED = 64
 """Maximum number of cached sessions."""
 NOT_READ = "No context data: cockpit reads no transcript of this runtime."

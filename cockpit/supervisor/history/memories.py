@@ -1,4 +1,4 @@
-"""The memory of chains, read from their documents on request; see `core.chain_memory`."""
+"""Read the decisions and constraints of chains from their documents; see `core.chain_memory`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ MOST_KEPT = 50
 
 
 class ChainMemories:
-    """Reads the memory of chains: the statements of their documents, standing and revoked.
+    """Reads the memory of chains: the statements of their documents that hold or were revoked.
+
     The documents before a session do not change, so the result is cached.
     """
 
@@ -40,6 +41,7 @@ class ChainMemories:
 
     async def matching(self, job: JobId, wanted: Sequence[str]) -> list[HistoryStatement]:
         """Return the statements of a job's chain that contain all `wanted` words.
+
         Includes revoked statements.
         """
         chain = self._dependencies.store.chain(job)

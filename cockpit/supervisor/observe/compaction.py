@@ -151,6 +151,7 @@ def compaction_folder(places: Places) -> Path:
 
 def handoff_clause(handoff: Handoff) -> str:
     """Return a clause that says in which phase of the handoff a compaction came.
+
     Empty if the handoff has ended, or if the old session is being reopened.
     """
     match handoff.state:

@@ -150,7 +150,7 @@ class ElsewhereWatch:
         self._wake.set()
 
     async def _look(self) -> None:
-        """Read the new transcript lines of every watched session."""
+        """Read the new transcript lines of every watched session, and forget ended processes."""
         for process in tuple(self._watched):
             if self._dependencies.processes.identify(process.pid) != process:
                 self._forget(process)
@@ -194,7 +194,10 @@ class ElsewhereWatch:
             self._notes = None
 
     async def _read(self, process: ProcessId, session: LiveSession, watched: _Watched) -> None:
-        """Read new lines of the transcript; notify the user if the context passes the threshold."""
+        """Read new lines of the transcript.
+
+        Notifies the user if the context passes the act threshold.
+        """
         parts, path = self._dependencies, watched.path
         if path is None:
             return

@@ -94,7 +94,10 @@ class Supplements:
             await self._prepare(agent, "compact", at_start=at_start, over=prepared)
 
     def _is_new(self, agent: Agent) -> bool:
-        """Return whether the session was compacted since the previous call. False for the first."""
+        """Return whether the session was compacted since the previous call.
+
+        False for the first call.
+        """
         assert agent.session is not None
         known = self._happened.get(agent.session.id, agent.compactions)
         self._happened[agent.session.id] = agent.compactions

@@ -97,7 +97,10 @@ def _session(agent: Agent, session: SessionRecord | None, opening: bool) -> Sess
 
 
 def _handoff(agent: Agent, cause: Event | None) -> HandoffFields | None:
-    """Return the handoff in progress. Prefers the event's data, which may be newer."""
+    """Return the handoff in progress for a payload; None if there is none.
+
+    Data in the event `cause` takes precedence, because the record may be older.
+    """
     record = agent.handoff_record
     if record is None:
         return None

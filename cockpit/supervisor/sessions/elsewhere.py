@@ -82,6 +82,7 @@ class OtherSessions:
 
     async def find(self, ident: str, pid: int | None = None) -> LiveSession:
         """Return the only session whose id is or starts with `ident`. Ignores case.
+
         Raises `NotNow` if `[elsewhere] show` is off, or if another process than `pid` has the
         session open. Raises `NoSuchAgent` if no session matches, and `BadUsage` if several match or
         if `ident` is shorter than `SHORTEST_ID`.

@@ -63,9 +63,10 @@ class Neighbours:
             )
 
     def refuse_taken(self, name: AgentName, directory: Path, *, own: bool) -> None:
-        """Raise `NotNow` if the agent `name` may not work in this directory.
-        The reason is that the directory is being removed, or that another agent runs in it. Agents
-        may share a directory that is no agent's worktree. `own`: it is the worktree of `name`.
+        """Raise `NotNow` if the directory is being removed, or if another agent runs in it.
+
+        Agents may share a directory that is no agent's worktree. `name`: the agent that would work
+        in the directory. `own`: the directory is the worktree of that agent.
         """
         place = Path(os.path.realpath(directory))
         if (removed := self._removal_above(place)) is not None:

@@ -25,7 +25,7 @@ class JobModes:
     """The modes that limit a job's next session: the session may do only what all modes allow."""
 
     usual: str
-    """The mode in the configured CLI."""
+    """The job's mode, by its name in the configured CLI; empty for the CLI's default."""
     chosen: Mapping[str, str] = field(default_factory=dict)
     """The narrower modes that the user chose in other CLIs, by the CLI's name, newest last."""
 
@@ -48,8 +48,8 @@ def mode_in(runtimes: Runtimes, agent: Agent, modes: JobModes, runtime: Runtime)
     """Return the mode in which the CLI `runtime` runs the job's next session.
 
     Empty for the program's default: of the configured CLI if the job has no mode, or of a custom
-    runtime if it has no mode with that name. Never empty for other CLIs, because their default
-    could allow more.
+    runtime without a mode of the same name. Never empty for other CLIs, because their default could
+    allow more.
     """
     mode = modes.usual
     if runtime.name != agent.settings.runtime:

@@ -21,7 +21,7 @@ from cockpit.supervisor.sessions.location import record_worktree_ready
 from cockpit.supervisor.sessions.permission_modes import JobModes, merged, narrowed
 
 LAST = "last"
-"""Placeholder for the id of the agent's last session."""
+"""Value of `--resume` that means the agent's last session."""
 
 
 def session_named(agent: Agent, named: str) -> SessionId:

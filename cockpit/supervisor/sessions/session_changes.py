@@ -37,6 +37,7 @@ class SessionChanges:
 
     def found_session(self, agent: Agent, ident: SessionId, transcript: Path | None) -> None:
         """Save the id that the CLI gave the agent's session.
+
         Follows the session's transcript too, unless `transcript` is None.
         """
         assert agent.session is not None

@@ -33,7 +33,7 @@ setup must be repeated after a restart."""
 KEPT = 1_000_000
 """Maximum bytes of a setup's output that are saved."""
 SHOW_EVERY = 0.5
-"""Minimum seconds between two updates of the line on the screen."""
+"""Minimum seconds between two updates of a setup's last output line on the screen."""
 
 StartSession = Callable[[], Awaitable[None]]
 """Starts the session after the setup."""
@@ -83,6 +83,7 @@ class WorktreeSetup:
 
     def should_repeat(self, agent: Agent) -> bool | None:
         """Return whether the supervisor must repeat an interrupted setup.
+
         False if the user must do so; None if no setup was interrupted.
         """
         if agent.job is None or agent.alive or agent.start.hooks_run:

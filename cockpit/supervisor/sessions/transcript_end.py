@@ -18,9 +18,9 @@ from cockpit.core.session import AssistantReplied, Compacted, Identified, Sessio
 from cockpit.ports.runtimes import Runtime
 
 BEGINNING_BYTES = 256 * 1024
-"""Number of bytes at the beginning that are searched for the first prompt."""
+"""Number of bytes at the beginning of a transcript that are searched for the first prompt."""
 END_BYTES = 8 * 1024 * 1024
-"""Number of bytes at the end that are searched for the last reply."""
+"""Number of bytes at the end of a transcript that are searched for the last reply."""
 
 
 class TranscriptEnd:

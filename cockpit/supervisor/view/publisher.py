@@ -60,7 +60,7 @@ class RowPublisher:
         self._removed: dict[str, int] = {}
         """Number of each removal, oldest first."""
         self._complete_since = 0
-        """All removals after this number are known."""
+        """Number of the newest removal that was dropped from `_removed`; 0 if none was."""
         self.event_log = event_log
 
     @property

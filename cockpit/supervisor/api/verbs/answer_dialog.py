@@ -160,6 +160,7 @@ class AnswerHandler:
 
     async def _changed(self, agent: Agent, pane: PaneId, before: Dialog) -> Dialog | None:
         """Return the dialog once it differs from `before`.
+
         None if the pane shows no different dialog within `STEP_SHOWN` seconds.
         """
         clock, now = self._dependencies.clock, None

@@ -172,6 +172,7 @@ def _named(by: str) -> str:
 
 def _later_by(agent: Agent, percent: float) -> int:
     """Return the tokens at which `percent` more of the window is used than now.
+
     Raises `NotNow` if the current usage is unknown.
     """
     reading = agent.session_state.gauge.reading

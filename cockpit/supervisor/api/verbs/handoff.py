@@ -182,7 +182,7 @@ class HandoffHandler:
     async def moved(self, asked: Moved) -> Done:
         """End the session of a job that continues on another machine.
 
-        With `arrived`, this is the other machine: only records that the job has arrived.
+        With `arrived`, this is the machine to which the job moved: only records the arrival.
         """
         agent = self._fleet.agent(asked.name)
         if asked.arrived:

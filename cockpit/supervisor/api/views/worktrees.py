@@ -1,4 +1,4 @@
-"""The worktrees of agents and repositories, and what blocks removing each."""
+"""The worktrees of agents and repositories, with the obstacles to removing them."""
 
 from __future__ import annotations
 
