@@ -165,7 +165,7 @@ class Agent:
 
     @property
     def handoff_record(self) -> HandoffRecord | None:
-        """The stored record of the handoff that is in progress."""
+        """The stored record of the handoff that is in progress; None if there is none."""
         return self.progress.record
 
     @property

@@ -20,7 +20,8 @@ class CompactionNotes:
     seen_point: SeenPoint = field(default_factory=SeenPoint)
     """Tokens at which this CLI compacts, as observed in all sessions with the same key."""
     passed: int | None = None
-    """Largest token count, not yet stored, at which a request was sent without a compaction."""
+    """Largest token count, not yet stored, at which a request was sent without a compaction; else
+    None."""
     prompted: bool = False
     """Whether a prompt came after the last reply."""
     by_itself_at: int | None = None
@@ -34,7 +35,7 @@ class CompactionNotes:
     held: bool = False
     """Whether the session's next compaction waits until the session's facts are saved."""
     kept_before: str | None = None
-    """Path of the file with the facts that were saved before the last compaction."""
+    """Path of the file with the facts that were saved before the last compaction; else None."""
     too_late: str | None = None
     """How far above the act threshold a compaction came that was too late for a handoff, as text;
     None if there was none."""

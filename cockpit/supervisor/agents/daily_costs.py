@@ -27,7 +27,7 @@ reply of an agent."""
 
 
 class DailyCosts:
-    """The costs of each day, in the database."""
+    """Counts the costs of each day in the database."""
 
     def __init__(self, dependencies: Dependencies, configured: Callable[[], float]) -> None:
         """`configured` returns the daily budget in US dollars; 0 if none is set."""

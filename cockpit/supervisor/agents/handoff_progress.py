@@ -35,9 +35,9 @@ class HandoffProgress:
     deciding: bool = False
     """Whether hooks at the act threshold are running. No handoff begins until they finish."""
     given: str | None = None
-    """Path of the document that a hook wrote for the handoff that is due."""
+    """Path of the document that a hook wrote for the handoff that is due; else None."""
     hurried_by: str | None = None
-    """Name of the hook that requested the handoff at once and without review."""
+    """Name of the hook that requested the handoff at once and without review; else None."""
     failed: str | None = None
     """Why the last handoff left no running session; None after the user has acted."""
     revived: Revived | None = None
@@ -47,7 +47,7 @@ class HandoffProgress:
     """The confirmed handoff that began the current session, with the results of the check of its
     first turns; None if there is none."""
     loop_over: str | None = None
-    """A message that the agent's loop has no iterations left, with the next step."""
+    """A message that the agent's loop has no iterations left, with the next step; else None."""
 
     def take(self, handoff: Handoff, record: HandoffRecord) -> None:
         """Set the handoff in progress. The caller must have saved the record."""

@@ -69,7 +69,7 @@ class SessionState:
     window_of: Callable[[str | None], Window]
     """Returns the context window that the agent's CLI uses for a model."""
     compacts_before_prompts: bool = False
-    """Whether the CLI compacts only before a prompt; see `Capabilities.compacts_before_prompts`."""
+    """Whether the CLI compacts only the content before its last prompt."""
     conduct: Conduct = field(default_factory=Conduct)
     gauge: Gauge = field(default_factory=Gauge)
     reading: TranscriptReading = field(default_factory=TranscriptReading)
@@ -82,7 +82,8 @@ class SessionState:
     """Tokens at which the CLI compacts automatically, as stated in the transcript; else None."""
     cost_usd: float | None = None
     limit_resets: float | None = None
-    """When a reached usage limit resets, from the status line or transcript; unix seconds."""
+    """When a reached usage limit resets, from the status line or transcript, in unix seconds; None
+    if unknown."""
     rate_limits: tuple[RateLimit, ...] = ()
     """The account's usage limits, as last reported in the status line or transcript."""
     permission_mode: str | None = None

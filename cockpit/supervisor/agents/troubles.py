@@ -9,7 +9,7 @@ from cockpit.core.deferred_dataclass import dataclass
 
 @dataclass(slots=True)
 class Troubles:
-    """At most one message for each kind of problem; None if there is no problem."""
+    """An agent's current problems by kind. A kind without a problem is None, empty or False."""
 
     failed: dict[str, str] = field(default_factory=dict)
     """For each part of the supervisor's work for this agent, why the part failed the last time.

@@ -43,7 +43,7 @@ EMPTY = "The transcript has no token counts."
 
 @dataclass(frozen=True, slots=True)
 class _Past:
-    """The token counts in one transcript, in order."""
+    """The data that the context history needs from one transcript."""
 
     stamp: tuple[int, int]
     """Size and modification time of the file."""

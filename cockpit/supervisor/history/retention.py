@@ -47,7 +47,7 @@ _log = logging.getLogger(__name__)
 
 
 class Retention:
-    """Archives and removes cockpit's own copies of documents and transcripts."""
+    """Copies transcripts, archives copies of documents, and removes both when they expire."""
 
     def __init__(self, dependencies: Dependencies, fleet: Fleet) -> None:
         self._dependencies = dependencies

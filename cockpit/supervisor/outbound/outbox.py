@@ -45,7 +45,7 @@ _log = logging.getLogger(__name__)
 
 
 class Outbox:
-    """The unsent messages of this supervisor."""
+    """Stores and sends the messages of hooks and notifications."""
 
     def __init__(
         self,

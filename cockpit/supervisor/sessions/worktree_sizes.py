@@ -26,7 +26,7 @@ LATE = 1.0
 
 
 class WorktreeSizes:
-    """Measures worktrees for all requests."""
+    """Measures the disk space of worktrees, one worktree at a time."""
 
     def __init__(
         self,

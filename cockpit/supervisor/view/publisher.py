@@ -32,7 +32,7 @@ _log = logging.getLogger(__name__)
 
 
 class RowPublisher:
-    """The agents' rows, and the listeners of `/v1/watch`."""
+    """Builds the agents' rows, and sends changed rows to the listeners of `/v1/watch`."""
 
     def __init__(
         self,
