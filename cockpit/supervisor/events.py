@@ -46,7 +46,7 @@ class Listener:
             self.close()
 
     def close(self) -> None:
-        """End the listener after the lines in its queue; drops the first line of a full queue."""
+        """End the listener after the lines in its queue; drops the oldest line of a full queue."""
         self._closed = True
         if self._lines.full():
             self._lines.get_nowait()

@@ -72,9 +72,10 @@ class Exit:
     last_lines: str = ""
     """The last lines of the agent's pane."""
     lost: LostPane | None = None
-    """Why the pane's last output is missing; None if it is not, or if the reason is unknown."""
+    """Why the pane's last output is missing; None if nothing is missing, or if the reason is
+    unknown."""
     recorded: str | None = None
-    """The description of the end that an earlier supervisor stored; None without one."""
+    """The description of the end that an earlier supervisor stored; else None."""
     pending: bool = False
     """Whether cockpit is still finding out how the process ended. Clients act on the exit status,
     so the row shows the end only when the status is known."""

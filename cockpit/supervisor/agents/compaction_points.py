@@ -14,7 +14,7 @@ class CompactionPoints:
         self._store = store
 
     def consider(self, agent: Agent) -> None:
-        """Store the token counts at which the session compacted, or did not compact as expected.
+        """Store the token counts at which the session compacted, or should have but did not.
 
         Loads the stored counts when the model, version, window or settings change. Idempotent.
         """

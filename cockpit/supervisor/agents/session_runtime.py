@@ -12,6 +12,6 @@ from cockpit.supervisor.dependencies import Runtimes
 
 
 def runtime_of(runtimes: Runtimes, agent: Agent, session: SessionRecord | None) -> Runtime:
-    """Return the runtime of the session's CLI; without one recorded, the configured runtime."""
+    """Return the runtime of the session's CLI; if no CLI is recorded, the configured runtime."""
     name = (session.runtime if session else "") or agent.settings.runtime
     return agent.runtime if name == agent.runtime.name else runtimes(name)

@@ -40,7 +40,7 @@ def wants_events(request: Request) -> bool:
 
 
 def last_event(request: Request) -> int | None:
-    """Return the id of the last event that a reconnected client received; None without one."""
+    """Return the id of the last event that a reconnected client received; else None."""
     text = request.headers.get("last-event-id", "")
     return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else None
 

@@ -156,7 +156,7 @@ def _naming(session: SessionRecord, sources: list[Source]) -> Source | None:
 
 
 def _newest_before(session: SessionRecord, sources: list[Source]) -> Source | None:
-    """Return the newest document of an earlier session that was written before this one began.
+    """Return the newest document of an earlier session, written before this session began.
 
     None for the first session of a job.
     """

@@ -38,7 +38,7 @@ from cockpit.supervisor.sessions.orders import SessionOrders
 
 Ended = Callable[[Agent, ProcessId | None], None]
 Prologue = Callable[[Agent, SessionRecord, str | None], Awaitable[str | None]]
-"""Called before a new session starts; returns its first prompt."""
+"""Called before a new session starts; returns the session's first prompt."""
 
 
 class Sessions:

@@ -31,7 +31,7 @@ class JobModes:
 
     @classmethod
     def of(cls, session: SessionRecord, usual: str | None = None) -> JobModes:
-        """Return the modes of a session's record; `usual`, unless None, replaces the record's."""
+        """Return the modes of a session's record, with `usual` in place of its mode unless None."""
         return cls(session.permission_mode if usual is None else usual, session.chosen_modes)
 
     def save_in(self, session: SessionRecord) -> SessionRecord:

@@ -53,7 +53,7 @@ class Resumer:
         self._changed = changed
 
     async def resume(self, asked: Resume) -> Done:
-        """Reopen all interrupted agents, or only the named one; return the result for each.
+        """Reopen all interrupted agents, or only the named one; return each agent's result.
 
         With `dry_run`, only returns which agents can be reopened.
         """

@@ -28,8 +28,8 @@ from cockpit.supervisor.agents.locks import AgentLocks
 from cockpit.supervisor.dependencies import Dependencies
 
 LATCH = "preparing"
-"""Name of the stored flag of a job whose start waits for a setup. The flag's value is 1 if the
-setup must be repeated after a restart."""
+"""Name of the stored flag of a job whose start waits for a setup. The flag's value is 1 if a
+restarted supervisor must repeat the setup, and 0 if the user must."""
 KEPT = 1_000_000
 """Maximum bytes of a setup's output that are saved."""
 SHOW_EVERY = 0.5

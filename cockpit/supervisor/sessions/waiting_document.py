@@ -20,7 +20,7 @@ from cockpit.supervisor.sessions.location import DIRECTORY_SECONDS
 async def waiting_document(
     dependencies: Dependencies, directory: Path, settings: AgentSettings
 ) -> Path | None:
-    """Return the unread document of this directory; None on an error, or without one."""
+    """Return the unread document of this directory; None if there is none, or on an error."""
     documents, folder = dependencies.documents, str(settings.handoff.directory)
     try:
         find = partial(documents.waiting, directory, folder)

@@ -116,5 +116,8 @@ def _in_folder(tree: Tree, left_out: Collection[str]) -> Iterator[Obstacle]:
 
 
 def _salvage_flag(tree: Tree) -> str:
-    """Return the option that saves the content; cockpit removes only worktrees that it created."""
+    """Return the option that saves the worktree's content.
+
+    For a worktree that cockpit did not create, this option does not remove the worktree.
+    """
     return "--salvage" if tree.made is not None else "--salvage-only"
