@@ -152,7 +152,7 @@ class CockpitApp(App[bool]):
         timeout: float | None = None,
         markup: bool = True,
     ) -> None:
-        """Show a message in the first line, in place of the previous message.
+        """Show a message in the first line of the screen, in place of the previous message.
 
         The home directory is shown as `~`. An error stays until a key is pressed.
         """

@@ -1,6 +1,7 @@
 """Apply changed settings to the running screen: keys, colours, notifications and hosts.
 
-Used when a file changes, and when a form has saved a file. Only the changed settings are applied.
+Used when a configuration file changes, and when a form has saved one. Only the changed settings are
+applied.
 """
 
 from __future__ import annotations

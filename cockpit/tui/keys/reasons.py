@@ -22,7 +22,7 @@ SAME_ON = {
     "permission": {"attach": "permission.attach"},
     "review": {"approve": "review.approve"},
 }
-"""For each screen, maps an action of the list of agents to the screen's own action."""
+"""For each screen, maps actions of the list of agents to the screen's actions that do the same."""
 
 
 def press(model: Model, action: str) -> str:
@@ -38,7 +38,7 @@ def press(model: Model, action: str) -> str:
 
 
 def press_key(key_of: Callable[[str], str], action: str) -> str:
-    """Return how to run an action, like `press` but without the screen.
+    """Return the beginning of a sentence that says how to run an action, without naming a screen.
 
     `key_of` returns an action's key; an empty string for an action without a key.
     """
@@ -70,7 +70,7 @@ def needs_agent(model: Model) -> str | None:
 
 
 def needs_supervisor(model: Model) -> str | None:
-    """Return why the supervisor of the selected agent's machine cannot be used."""
+    """Return why the supervisor on the selected agent's host cannot be used; None if it can."""
     part = model.part
     if part.connection.live:
         return None
@@ -96,7 +96,10 @@ def needs_running(model: Model) -> str | None:
 
 
 def has_ended(agent: AgentStatus) -> bool:
-    """Return whether the agent has no process and no handoff; the pane may show the last output."""
+    """Return whether no process of the agent runs, and no handoff is about to start one.
+
+    The agent's pane may still show the last output.
+    """
     return agent.pid is None and agent.handoff is None
 
 
@@ -110,7 +113,7 @@ def cannot_talk(model: Model) -> str | None:
 
 
 def cannot_stop(model: Model) -> str | None:
-    """Return why the agent cannot be stopped. An agent that runs without a pane can be."""
+    """Return why the agent cannot be stopped; None if it can, even if it runs without a pane."""
     if model.agent is not None and model.agent.pid is not None:
         return needs_supervisor(model)
     return cannot_talk(model)
@@ -159,11 +162,11 @@ def cannot_answer(model: Model) -> str | None:
 
 
 DIALOGS = frozenset({"permission", "question"})
-"""The kinds of `needs` that stand for an open dialog of the CLI."""
+"""The kinds of `needs` of an agent whose CLI shows a dialog."""
 
 
 def cannot_approve(model: Model) -> str | None:
-    """Return why there is nothing to approve or to answer."""
+    """Return why the user can neither approve nor answer; None if there is something to answer."""
     agent = model.agent
     if agent is not None and agent.needs and agent.needs.kind in DIALOGS:
         return needs_supervisor(model)
@@ -206,7 +209,7 @@ def waiting_dialogs(model: Model) -> list[str]:
 
 
 def cannot_approve_straight(model: Model) -> str | None:
-    """Return why the review cannot be skipped."""
+    """Return why the user cannot approve without a review; None if the user can."""
     agent = model.agent
     if (reason := cannot_answer(model)) or agent is None:
         return reason

@@ -16,9 +16,9 @@ from cockpit.tui.pictures.slim_svg import slim
 from cockpit.tui.state.context import UIContext
 
 PATIENCE = 10.0
-"""Maximum seconds to wait for the expected content."""
+"""Maximum seconds to wait for the supervisor, and again for the expected texts."""
 REST = 3.0
-"""Maximum seconds to wait until the screen stops changing; then it is rendered anyway."""
+"""Maximum seconds to wait for the screen to stop changing before the next keys or the picture."""
 LOOK = 0.05
 SAME = 4
 """Number of captures in a row that must equal the previous capture before a screen is stable."""
@@ -43,7 +43,7 @@ class Shot:
 async def picture(
     client: Supervisor, shot: Shot, ui: UIContext, theme_folders: Sequence[Path] = ()
 ) -> str:
-    """Return the SVG of a screen. Raises `Failed` if the expected text does not appear."""
+    """Return the SVG of a screen. Raises `Failed` if a text of `shot.shows` does not appear."""
     app = CockpitApp(client, ui, theme=shot.theme, theme_folders=theme_folders)
     app.model.select(shot.selected)
     async with app.run_test(size=shot.size) as pilot:
@@ -76,13 +76,13 @@ async def at_rest(pilot: Pilot[bool]) -> None:
 
 
 def missing_from(app: CockpitApp, shows: Sequence[str]) -> str | None:
-    """Return the first of these texts that is not on the screen; None if all are."""
+    """Return the first text of `shows` that is not on the screen; None if all are on it."""
     text = screen_text(app)
     return next((phrase for phrase in shows if phrase not in text), None)
 
 
 def screen_text(app: object) -> str:
-    """Return the text on the screen."""
+    """Return the characters on the screen, one line of text per row."""
     assert isinstance(app, CockpitApp)
     strips = app.screen._compositor.render_strips()
     return "\n".join("".join(part.text for part in strip) for strip in strips)

@@ -37,7 +37,7 @@ SECTIONS = (
 BAR = 20
 MOST_LIMITS = 20
 WRITING = ("Edit", "MultiEdit", "Write", "NotebookEdit", "Bash", "git")
-"""Activities after which files may have changed."""
+"""The first words of activities after which files may have changed."""
 
 
 def head(
@@ -92,7 +92,7 @@ def _parts(agent: AgentStatus, per_hour: str | None) -> list[list[Span]]:
 
 
 def tabs(here: str, keymap: Mapping[str, str], width: int) -> tuple[list[Span], list[KeyHint]]:
-    """Return the line of sections with their keys, and the cells in which a click opens each."""
+    """Return the line of sections with their keys, and the clickable columns of each section."""
     spans, hints, column = [Span(" ")], [], 1
     for section in SECTIONS:
         action = BY_ID[f"agent.{section.key}"]
@@ -113,7 +113,10 @@ def tabs(here: str, keymap: Mapping[str, str], width: int) -> tuple[list[Span], 
 
 
 def limit_spans(limits: Sequence[str], runtime: str) -> list[Span]:
-    """Return a line with the features that the agent's CLI does not support; empty without any."""
+    """Return a line with `limits`, the features that the agent's CLI does not support.
+
+    Empty if there are no limits.
+    """
     if not limits:
         return []
     text = "; ".join(safe_line(limit, 200) for limit in limits[:MOST_LIMITS])

@@ -28,7 +28,10 @@ class CachedLines(Generic[T]):
         self._lines: RenderedLines = READING
 
     def __call__(self, subject: T | None, width: int, height: int) -> RenderedLines:
-        """Return the lines of `subject` at this size; for None, why it is missing or `READING`."""
+        """Return the lines of `subject` at this size.
+
+        If `subject` is None, returns why the data cannot be read, or `READING` while it is loading.
+        """
         if subject is None:
             lines = worded(self._why(), max(1, width - 3))
             return [[Span(f"  {line}", "muted")] for line in lines] if lines[0] else READING

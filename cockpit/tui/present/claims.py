@@ -51,7 +51,7 @@ _FORGED = re.compile(rf"[ \t]*[{YES}{NO}✔✘☑☒✅❌]")
 
 @dataclass(frozen=True, slots=True)
 class CheckedDocument:
-    """A document with marked claims, and how many claims were verified."""
+    """A document with a sign after each checked claim, and the number of claims per result."""
 
     body: str
     known: int
@@ -65,9 +65,10 @@ class CheckedDocument:
     missing: int = 0
     """Number of named files that do not exist."""
     first_missing: str = ""
-    """The name of the first missing file; empty if the document has no name beside the mark."""
+    """The name of the first missing file; empty if no file is missing, or if the document does not
+    name the file before the mark."""
     unchecked: int = 0
-    """Number of marks in lines that the user has edited since the check."""
+    """Number of check results in lines that the user has edited since the check."""
     dropped: tuple[tuple[str, str], ...] = ()
     """For each decision and constraint that the writer left out and cockpit added back: the section
     of the document, and the last session whose document contained the point."""
@@ -90,7 +91,7 @@ class CheckedDocument:
 
     @property
     def others(self) -> str:
-        """The counts of all claims without a problem, in words; empty without such claims."""
+        """The counts of the claims without a known problem, in words; empty without such claims."""
         return _in_words(
             (f"{MAYBE} {{}} not checked since your edit", self.unchecked, "claim"),
             (f"{MAYBE} {{}} unchanged", self.unchanged, "file"),

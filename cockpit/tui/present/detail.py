@@ -21,10 +21,10 @@ from cockpit.wire.status import AgentStatus
 def rule(
     agent: AgentStatus | None, width: int, home: str = "", *, framed: bool = False
 ) -> list[Span]:
-    """Return a line with the agent's name, context, session, model, mode, branch and path.
+    """Return a rule with the agent's name, context, session, model, mode, branch and path.
 
-    Parts that do not fit are left out. Without an agent, returns only the line. With `framed`, the
-    line is the top of a frame.
+    Parts that do not fit are left out. Without an agent, returns the rule without text. With
+    `framed`, the rule is the top of a frame.
     """
     left, right = ("╭─", "╮") if framed else ("──", "─")
     if agent is None:

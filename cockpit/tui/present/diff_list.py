@@ -29,7 +29,7 @@ def listed(diff: WorktreeDiff) -> list[ListedFile]:
 
 
 def file_spans(file: ListedFile, width: int) -> list[Span]:
-    """Return one line: the path, cut at its beginning, and the counts at the right edge."""
+    """Return one line: the path, cut at its beginning if too long, and the counts at the right."""
     if file.added is None or file.removed is None:
         counts = [Span("new", "added") if file.is_new else Span("binary", "muted")]
     else:

@@ -42,7 +42,7 @@ def label(key: Sequence[str]) -> str:
 
 
 def value_at(loaded: Loaded, key: Sequence[str]) -> str:
-    """Return a setting's value as written in a file; empty if the setting has no value."""
+    """Return a setting's value as text; empty if the setting has no value."""
     value: Any = loaded.settings
     if key[0] == "keys":
         return str(loaded.settings.keys.get(".".join(key[1:]), ""))

@@ -274,7 +274,10 @@ def _state_line(session: ElsewhereSession, width: int) -> Spans:
 
 
 def _labelled(label: str, spans: Sequence[Span], width: int) -> list[Spans]:
-    """Return spans after a label, wrapped between words; a bar is not wrapped."""
+    """Return the lines of a label and its text.
+
+    A single span is wrapped between words. Several spans, such as a bar and a number, are not.
+    """
     if width < NARROW:
         head: list[Spans] = [[Span(f" {label}", "muted")]] if label else []
         return head + [[Span("  "), *line] for line in _wrapped(spans, max(1, width - 2))]

@@ -31,7 +31,7 @@ class Heading:
 
 @dataclass(frozen=True, slots=True)
 class AgentLine:
-    """The line of an agent. `number` starts at 1; the digit key of the number selects the agent."""
+    """The line of an agent. `number` starts at 1; up to 9, the digit key selects the agent."""
 
     name: str
     number: int
@@ -99,7 +99,10 @@ def framed(spans: list[Span], width: int, frame: str) -> list[Span]:
 
 
 def elsewhere_spans(line: ElsewhereLine, width: int, key: str, *, selected: bool) -> list[Span]:
-    """Return the line of the folded group; `key` opens it."""
+    """Return the line for the sessions that cockpit did not start.
+
+    While the line is selected, it shows `key`, the key that lists the sessions.
+    """
     text = f"Elsewhere: {counted(line.count, 'session')}"
     mark = Span("▌" if selected else " ", "cursor")
     if width < 2:
@@ -135,7 +138,7 @@ def row_spans(
 
 
 def with_filled_name(spans: list[Span]) -> list[Span]:
-    """Return the spans of a selected row with a background only below the name."""
+    """Return the spans of a selected row with a background only behind the name."""
     filled: list[Span] = []
     for span in spans:
         if span.role == "name-here":

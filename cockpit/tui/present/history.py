@@ -68,7 +68,7 @@ class Entry:
 
     @property
     def can_open(self) -> bool:
-        """Whether the handoff has a document or a draft."""
+        """Whether the handoff has a document, or is under way and may have a draft."""
         return self.document is not None or self.outcome is None
 
 
@@ -87,9 +87,10 @@ def entries(chains: Iterable[HistoryChain], agent: str | None = None) -> list[En
 def folded(found: Iterable[Entry]) -> list[Entry]:
     """Combine consecutive cancelled handoffs of a session, without a document, into one entry.
 
-    An agent that compacts automatically cancels its handoff each time. Entries of other agents may
-    lie between, or two agents that compact would fill the list. The combined entry has the position
-    of the newest handoff, and the id of the oldest handoff, which stays the same as the run grows.
+    An agent that compacts automatically cancels its handoff each time. The combined handoffs may
+    have entries of other agents between them; otherwise, two such agents would fill the list. The
+    combined entry has the position of the newest handoff, and the id of the oldest handoff, which
+    stays the same as the run grows.
     """
     lines: list[Entry] = []
     runs: dict[tuple[str, int, str], int] = {}

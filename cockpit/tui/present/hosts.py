@@ -17,7 +17,7 @@ _BETWEEN = Span(" · ", "muted")
 def connections(parts: Sequence[Part], now: float) -> Iterator[list[Span]]:
     """Yield variants of a line with the connections' states, the longest first.
 
-    Short variants name only the problems.
+    The shorter variants name only the hosts without a connection, or only count hosts.
     """
     wrong = [part for part in parts if not part.connection.live]
     yield _joined(_one(part, now) for part in parts)

@@ -82,8 +82,9 @@ def items(
     key_of: KeyOf = default_key,
     in_commands: Callable[[str], str] = command_name,
 ) -> list[Item]:
-    """Return the items, most urgent first, then newest first; `lost`: hosts that do not answer.
+    """Return the items, most urgent first; of equally urgent items, the newest first.
 
+    `held` are settings of files that the user has not trusted; `lost` are hosts that do not answer.
     `in_commands` returns an agent's name as commands take it.
     """
     away = {part.host for part in lost}
@@ -212,7 +213,8 @@ def _usual_step(kind: str, key_of: KeyOf) -> str:
 
 
 def _reset_time(resets: str, since: str | None) -> str:
-    """Return when the usage limit resets, with the date unless it is the day of `since`."""
+    """Return when the usage limit resets; with the date, unless the limit resets on the day of
+    `since`."""
     try:
         return words.until(resets, datetime.fromisoformat(since or resets))
     except (ValueError, OverflowError):

@@ -144,7 +144,7 @@ def marked_line(
 
 
 def _priority(action: Action) -> int:
-    """Return the sort key: the position in `KEPT_LONGEST`, the same last one for other actions."""
+    """Return the sort key: the position in `KEPT_LONGEST`; its length for all other actions."""
     last = action.id.rpartition(".")[2]
     return KEPT_LONGEST.index(last) if last in KEPT_LONGEST else len(KEPT_LONGEST)
 

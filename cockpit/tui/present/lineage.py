@@ -130,7 +130,7 @@ def duration(seconds: float) -> str:
 _COLUMNS = ("number", "tokens", "writer", "cost", "lasted", "outcome")
 _RIGHT = {"cost", "lasted"}
 _DROP_ORDER = ("writer", "lasted", "cost")
-"""The columns, in the order in which they are dropped."""
+"""Columns that can be dropped from a narrow line, in this order."""
 
 
 def link_spans(link: Link, every: Sequence[Link], width: int) -> list[Span]:

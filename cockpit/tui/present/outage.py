@@ -39,7 +39,10 @@ def _no_supervisor(connection: Connection, remote_host: str | None) -> str:
 
 
 def lost(connection: Connection, now: float, remote_host: str | None) -> str:
-    """Return the message for a connection that is not live, with the time since it was lost."""
+    """Return the message for a connection that is not live: connecting, another version, or lost.
+
+    A lost connection is shown with the time since the loss.
+    """
     if connection.lost_at is None:
         return (
             f"connecting to {safe_line(remote_host, 24)}…"

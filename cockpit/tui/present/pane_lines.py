@@ -2,8 +2,8 @@
 
 The pane itself is not resized. Claude Code redraws everything at each new width, which takes 1.4 to
 2.3 KB of output. A short preview would leave a permission dialog only a few lines. Each selection
-would resize the pane of a working agent, and two screens of different sizes would resize it in
-turns. CLIs without an alternate screen would repeat their output in the scrollback.
+would resize the pane of a working agent, and two screens of different sizes would take turns
+resizing the pane. CLIs without an alternate screen would repeat their output in the scrollback.
 
 Text is wrapped between words and keeps its indent. Rules and the sides of boxes are shortened
 instead. Lines that fit are not changed.
@@ -49,7 +49,7 @@ def fit_runs(runs: Sequence[Run], width: int) -> list[list[Run]]:
 
 
 def panel_column(lines: Sequence[str]) -> int | None:
-    """Return the column of the line between the text and a panel beside it; None without a panel.
+    """Return the column of the vertical line before a panel beside the text; None without a panel.
 
     `lines` have no styles. On a wide pane, Claude Code shows the session's changes in such a panel;
     in a narrow preview, text and panel would be folded into each other.

@@ -117,7 +117,7 @@ def choice_lines(
 
 
 def refusal_lines(agent: AgentStatus | None, why: str, width: int, key: str) -> list[list[Span]]:
-    """Return why the dialog cannot be answered here, the next step, and the known request."""
+    """Return why the dialog cannot be answered here, the next step, and the agent's request."""
     text = f"This dialog cannot be answered from here: {why.rstrip('.')}."
     lines = [[Span(f" {part}", "warning")] for part in worded(text, max(1, width - 2))]
     lines.append([Span(f" Press {key} to answer it in the agent's pane.")])

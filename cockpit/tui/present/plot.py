@@ -46,7 +46,7 @@ class _Column:
 
 
 def plot(course: Course, width: int, height: int) -> list[list[Span]]:
-    """Return the plot in exactly `height` lines of `width` cells; the last one names sessions.
+    """Return the plot in exactly `height` lines of `width` cells; the last line names the sessions.
 
     Undone sessions, and the oldest sessions if there is no room, are left out.
     """

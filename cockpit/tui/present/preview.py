@@ -19,7 +19,10 @@ NUMBERS = 12
 
 
 def with_marks(context: ContextStatus, wanted: ContextSettings) -> ContextStatus:
-    """Return the context use with other thresholds; unchanged if the window is unknown."""
+    """Return the context status with the band and the thresholds that `wanted` would give.
+
+    Unchanged if the window is unknown.
+    """
     window = wanted.override or context.window
     if window is None:
         return context
@@ -63,7 +66,7 @@ def preview_line(agent: AgentStatus, wanted: ContextSettings | None, width: int)
 
 
 def lowered_words(wanted: ContextSettings, names: Collection[str]) -> str:
-    """Return a sentence for each threshold of `names` that the next higher one lowers."""
+    """Return a sentence for each threshold in `names` that is lowered to the next higher threshold."""
     window = wanted.override or DEFAULT_WINDOW
     applied = marks(thresholds(wanted), window, None)
     lowered = [

@@ -56,7 +56,7 @@ def facts_line(
 ) -> list[Span]:
     """Return the result of checking the agent's claims, and the facts from the front matter.
 
-    Wrong claims come first and stand out, then `missing`, the count of missing points.
+    Wrong claims come first, then `missing`, the count of missing points; both in the error colour.
     """
     if front is None:
         return [Span(fit(" not verified: no front matter yet", width), "muted")]

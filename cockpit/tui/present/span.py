@@ -25,7 +25,7 @@ def fit(text: str, width: int, *, right: bool = False) -> str:
 
 
 def fit_words(text: str, width: int) -> str:
-    """Cut or pad like `fit`, but cut after a word or path component if that keeps half of it."""
+    """Cut or pad like `fit`, but cut after a word or path component if that fills half of `width`."""
     if cell_len(text) <= width or width < 2:
         return fit(text, width)
     kept = set_cell_size(text, width - 1)
@@ -54,7 +54,7 @@ def merged(spans: list[Span]) -> list[Span]:
 
 
 def without_rule(spans: list[Span]) -> list[Span]:
-    """Return a rule with only two cells of the line at its end; the rest of that line is blank.
+    """Return a rule with the line at its end cut to two cells, followed by blanks.
 
     Unchanged if the rule does not end with a line.
     """
@@ -71,7 +71,7 @@ def plain(spans: list[Span]) -> str:
 
 
 def broken(text: str, width: int) -> list[str]:
-    """Wrap a line, between words if possible; keeps its indent."""
+    """Wrap a line, between words if possible; every piece has the line's indent."""
     indent = " " * (len(text) - len(text.lstrip()))
     pieces, current = [], indent
     for word in text.split():

@@ -61,7 +61,7 @@ class _Code(NamedTuple):
 
 
 def colours(text: str, seconds: float = SECONDS) -> Colours:
-    """Return the coloured lines of a diff; all other lines are missing.
+    """Return the coloured lines of a diff, by line number; lines without colours are left out.
 
     Colouring ends after `seconds`.
     """

@@ -28,7 +28,7 @@ def step(
     keys: Mapping[str, str],
     dismissed: Collection[str] = (),
 ) -> Step | None:
-    """Return the most urgent step; None without agents, or if all steps are dismissed.
+    """Return the most urgent step that is not dismissed; None if there is no such step.
 
     Of two equally urgent steps, the step of the selected agent comes first.
     """

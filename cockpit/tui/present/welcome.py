@@ -21,7 +21,7 @@ _COMMANDS = (
 
 
 def welcome(keys: Mapping[str, str]) -> list[list[Span]]:
-    """Return at most ten lines of at most 60 cells."""
+    """Return the purpose of cockpit, the first keys and commands; at most ten lines of 60 cells."""
     ways = [
         [Span(f"  {fit(shown_key(BY_ID[action], keys), 12)}  ", "key"), Span(text)]
         for action, text in _WAYS

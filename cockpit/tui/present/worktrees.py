@@ -75,7 +75,7 @@ def against(tree: WorktreeStatus, *, salvage: bool) -> list[Obstacle]:
 
 
 def refusal(tree: WorktreeStatus, salvage_key: str, *, salvage: bool) -> str | None:
-    """Return why a worktree cannot be removed, and the next step; None if nothing blocks that."""
+    """Return why a worktree cannot be removed, and the next step; None if it can be removed."""
     obstacles = against(tree, salvage=salvage)
     if not obstacles:
         return None

@@ -32,7 +32,7 @@ class BaseScreen(Screen[None]):
 
     CONTEXT: ClassVar[Context]
     name_of_agent: str | None = None
-    """The agent that the screen shows; None on a screen that is not about one agent."""
+    """The name of the agent that the screen shows; None on a screen that is not about one agent."""
 
     def __init__(self, model: Model, client: Client, ui: UIContext) -> None:
         super().__init__()
@@ -80,8 +80,8 @@ class BaseScreen(Screen[None]):
     def action_model(self) -> Model:
         """The model for the checks of the actions.
 
-        On a screen of one agent, that agent is selected in it, even if another agent is selected
-        meanwhile.
+        On a screen of one agent, this model has that agent selected, even if the user selects
+        another agent meanwhile.
         """
         return self.model if self.name_of_agent is None else self.model.at(self.name_of_agent)
 

@@ -55,7 +55,7 @@ class Form(ModalScreen[Answer]):
         self.opened_in: Burst | None = None
         """The burst of keys with which the form was opened; None if unknown.
 
-        If the burst looks pasted, an Enter from it is ignored.
+        If the burst looks pasted, an Enter from the burst is ignored.
         """
         self._aim: Widget | None = None
         """The field that gets keys while nothing has the focus; None for the first field."""

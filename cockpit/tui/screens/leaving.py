@@ -18,7 +18,7 @@ KEEPS_RUNNING = "Agents and supervisor keep running"
 
 
 def leave(app: App[Any], ui: UIContext, *, ask: bool = False) -> None:
-    """End the screen. Asks the user first if something ends with the screen, or with `ask`."""
+    """Exit the application. Asks the user first if leaving ends more than the screen, or if `ask`."""
     if not ui.ends_on_leaving and not ask:
         app.exit(True)
         return

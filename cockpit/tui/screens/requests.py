@@ -25,7 +25,7 @@ TEN_MINUTES = 600.0
 
 
 class Requests:
-    """Sends verbs from a screen, each in its own task, so that a slow request does not block."""
+    """Sends requests from a screen, each in its own task, so that the screen never waits."""
 
     def __init__(self, screen: Screen[Any], client: Client) -> None:
         self._screen = screen
@@ -69,7 +69,7 @@ def snooze_or_wake(agent: AgentStatus, question: str | None) -> Snooze:
 
 
 def show_message(screen: Screen[Any], message: str) -> None:
-    """Show a short message."""
+    """Show a message for four seconds; at most 300 characters."""
     screen.notify(safe_line(message, 300), markup=False, timeout=4)
 
 

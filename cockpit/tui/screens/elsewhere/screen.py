@@ -1,6 +1,6 @@
 """List the sessions that cockpit did not start, on every host.
 
-The user can adopt or watch a session, or let a copy of it write its handoff document.
+The user can adopt or watch a session, or let a copy of the session write a handoff document.
 """
 
 from __future__ import annotations

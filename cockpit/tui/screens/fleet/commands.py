@@ -124,7 +124,7 @@ class Commands:
 
     @property
     def _acted_on(self) -> Model:
-        """The model, with the agent selected that the actions are about."""
+        """The model in which the agent to act on is selected."""
         return self._model if self._name is None else self._model.at(self._name)
 
     @property

@@ -40,7 +40,7 @@ class ContinueScreen(Form[Continue]):
         """`whose` is the agent of the document, `first` the suggested name; both include the host.
 
         `taken` are the names of running agents. The new agent runs on the machine that has the
-        document; `main` is the machine of a name without a host. Relative paths start at
+        document; `main` is the machine of agents whose names have no host. Relative paths start at
         `directory`; on another machine, at `/`.
         """
         super().__init__()

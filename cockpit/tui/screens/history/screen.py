@@ -365,7 +365,7 @@ class HistoryScreen(BaseScreen):
                 self._open()
 
     def _load_near_end(self) -> None:
-        """Load older handoffs if the selection is near the end, or if the list is short."""
+        """Load older handoffs if the selection is near the end, or if the list has free lines."""
         keys = self.list.keys
         if len(keys) < self.list.size.height or self.list.selected in keys[-NEAR_END:]:
             self._load(self._history.handoffs + PAGE)

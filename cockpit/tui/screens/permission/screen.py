@@ -53,7 +53,7 @@ TOO_EARLY = "This dialog has only just appeared. Read it, then press the key aga
 
 
 class PermissionScreen(TextScreen):
-    """The open dialog of one agent, then of the next agent. Closes when no agent has one."""
+    """The open dialog of one agent, then of the next agent. Closes when no dialog is open."""
 
     CONTEXT: ClassVar[Context] = "permission"
     BINDINGS: ClassVar[list[BindingType]] = bindings("permission")

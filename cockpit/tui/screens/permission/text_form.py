@@ -14,7 +14,7 @@ from cockpit.tui.widgets.field import PromptArea
 
 
 class TextForm(Form[str]):
-    """The form for a text. Returns it in one line; empty if cancelled or only whitespace."""
+    """The form for a text. Returns the text in one line; empty if cancelled or only whitespace."""
 
     EXPLAINED = (("Enter Ctrl-S", "Answer with this choice and text."),)
 

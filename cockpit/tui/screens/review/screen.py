@@ -100,9 +100,9 @@ class ReviewScreen(TextScreen):
         """Points of the document that the last checks and failures contradict, one line each."""
         self._missing_shown = False
         self.uncompared = COMPARING
-        """Why the document is not compared with the session; empty once it is."""
+        """Why the document is not compared with the session; empty after the comparison."""
         self._compare_failed = False
-        """Whether the comparison failed, so that the key repeats it."""
+        """Whether the comparison failed; the action `review.missing` then compares again."""
         self._refused: CockpitError | None = None
         """Why the approval of the shown document was refused; None if it was not."""
         self._requests = Requests(self, client)
@@ -178,7 +178,10 @@ class ReviewScreen(TextScreen):
         self._approve_shown(straight=True)
 
     def _approve_shown(self, *, straight: bool) -> None:
-        """Approve, unless a document in review is not shown yet. After an error, load it again."""
+        """Approve, unless a document in review is not shown yet.
+
+        If the document could not be loaded, loads the document again instead.
+        """
         if self._is_read or self._shown[0] != "review":
             self._answer(self._approval(straight=straight))
             return
@@ -284,7 +287,7 @@ class ReviewScreen(TextScreen):
     def _show_refusal(self, error: CockpitError) -> None:
         """Show the faults of a refused document above the document, and other errors as a toast.
 
-        If the document was not refused, loads it again, because it may have changed.
+        After another error, loads the document again, because the document may have changed.
         """
         if isinstance(error, BadUsage):
             self._refused = error

@@ -54,10 +54,13 @@ class ChangeForm(Form[bool]):
         return ""
 
     def show(self, loaded: Loaded) -> None:
-        """Draw the settings in `loaded`: those of the files, then with each valid change."""
+        """Draw the settings in `loaded`.
+
+        Called with the settings of the files, then with the settings that each valid change gives.
+        """
 
     def written(self, loaded: Loaded) -> None:
-        """Apply the saved settings to this screen."""
+        """Apply the saved settings to the running application."""
 
     def on_mount(self) -> None:
         super().on_mount()

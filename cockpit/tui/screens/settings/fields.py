@@ -102,7 +102,7 @@ class Setting:
             self.field.placeholder = value
 
     def show_default(self, loaded: Loaded) -> None:
-        """Show the value after the reset, if the user wants one; `loaded` has the reset applied."""
+        """If the user wants to reset the setting, show its value in `loaded`, after the reset."""
         if not self.is_reset:
             return
         value = value_at(loaded, self.path)
@@ -112,7 +112,7 @@ class Setting:
             self.field.placeholder = f"→ {value}"
 
     def undo_reset(self, loaded: Loaded) -> None:
-        """Cancel the reset that the user wanted, and show the value before it."""
+        """Cancel the reset that the user wanted, and show the value before the reset."""
         self.is_reset = False
         value = value_at(loaded, self.path)
         if isinstance(self.field, Choice):
