@@ -106,7 +106,8 @@ class CockpitApp(App[bool]):
         super().__init__()
         self.animation_level = "none"
         self.burst: Burst | None = None
-        """The burst of the key that is being handled; bindings do not get the key event."""
+        """The burst in which the handled key arrived; None while no key is handled. Kept here, because
+        bindings do not get the key event."""
         self.key_at: float | None = None
         """When the key that is being handled was read from the terminal, in monotonic seconds."""
         self._client = client

@@ -30,7 +30,7 @@ WORDS = (
 
 
 MOST = 9
-"""Maximum number of runtimes to choose from: the key of each is a digit."""
+"""Maximum number of runtimes to choose from: each runtime has a digit as its key."""
 WIDTH = 64
 """Cells of a line in the dialog."""
 MORE = " Other custom runtimes: cockpit handoff {name} --to RUNTIME."
@@ -59,7 +59,7 @@ def lines(keys: Sequence[tuple[str, str]]) -> list[list[tuple[str, str]]]:
 
 
 class SuccessorScreen(ModalScreen[str]):
-    """The dialog to choose the runtime. Returns its name; None if cancelled."""
+    """The dialog to choose the next session's runtime. Returns its name; None if cancelled."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n,q,escape", "dismiss()", "cancel", show=False),

@@ -15,7 +15,7 @@ dialog and answer."""
 
 @dataclass(slots=True)
 class Arming:
-    """The shown dialog, and the time since which it is shown. Times are monotonic seconds."""
+    """The shown dialog, and since when it is shown. Times are in monotonic seconds."""
 
     _drawn: str | None = None
     _since: float = 0.0

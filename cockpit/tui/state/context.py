@@ -25,7 +25,8 @@ class UIContext:
     copy: Callable[[str], Awaitable[None]] | None = None
     """Copies text to the terminal's clipboard; None if the screen writes to its own terminal."""
     attached: Callable[[], Awaitable[int]] | None = None
-    """Returns the number of terminals that show the screen; None if the screen has its own."""
+    """Returns the number of terminals that show the screen; None if the screen has a terminal of
+    its own."""
     direct: bool = False
     """Whether the screen owns its terminal, so that attaching suspends the application."""
     pace: Pace = field(default_factory=lambda: replace(PACES["full"]))

@@ -13,9 +13,9 @@ SHOWN_SECONDS = 600.0
 
 
 def done_by_other(agent: AgentStatus, this_user: str, now: datetime) -> str:
-    """Return a sentence on the last request to the agent; else empty.
+    """Return a sentence on the last request to the agent, if another user sent the request.
 
-    Empty if `this_user` sent the request, or if it is older than `SHOWN_SECONDS`.
+    Empty if there was none, or if it is older than `SHOWN_SECONDS`.
     """
     last = agent.last_request
     if last is None or last.by == this_user:
@@ -24,10 +24,10 @@ def done_by_other(agent: AgentStatus, this_user: str, now: datetime) -> str:
 
 
 def answered_by(agent: AgentStatus | None, now: datetime, handoff: str = "") -> str:
-    """Return a sentence on who answered the agent's question; else empty.
+    """Return a sentence on who answered the agent's question.
 
-    Empty unless the last request to the agent is an answer, not older than `SHOWN_SECONDS`. With
-    `handoff`, the answer must be about that handoff.
+    Empty unless the last request to the agent is an answer, not older than `SHOWN_SECONDS`. If
+    `handoff` is the id of a handoff, the answer must be about that handoff.
     """
     last = agent.last_request if agent is not None else None
     if agent is None or last is None or last.verb not in ANSWERS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cockpit.core.deferred_dataclass import dataclass
 
 SAME = 10.0
-"""An equal message within this many seconds is counted instead of repeated."""
+"""Seconds after a message in which an equal message raises the count of the first one."""
 READ = 0.8
 """Seconds before a key can dismiss a message, so that keys typed ahead do not hide the message."""
 UNTIL_A_KEY = 86_400.0

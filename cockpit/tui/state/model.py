@@ -350,9 +350,10 @@ class Model:
             self.notify(Change.SELECTION, name)
 
     def hold(self, held: list[HeldSetting], without: Container[str] = ()) -> None:
-        """Replace the untrusted settings of all hosts that answer; `without`: hosts that did not.
+        """Replace the untrusted settings of all connected hosts, except the hosts in `without`.
 
-        The settings of the other hosts stay as they were known.
+        The settings of all other hosts stay as last reported. `without` are hosts whose settings
+        could not be loaded.
         """
         before = self.held
         for host, part in self.parts.items():

@@ -23,7 +23,7 @@ class Pace:
     rows: float
     pane: float
     is_low: bool = False
-    """Whether the screen also draws less: fewer colours, no frames and no background below the
+    """Whether the screen also draws less: fewer colours, no frames and no background behind the
     selected row."""
 
     def copy_from(self, other: Pace) -> None:

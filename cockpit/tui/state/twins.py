@@ -38,9 +38,10 @@ def settle_twins(model: Model) -> None:
 
 
 def shown_hosts(parts: Mapping[str, Part]) -> dict[str, str]:
-    """Return a map from each host whose agents another host shows to that other host.
+    """Return the host that shows a host's agents, by host; only for agents that another host shows.
 
-    The first host that answers shows the agents; if none answers, the host that showed them before.
+    Of the hosts that lead to one supervisor, the first that answers shows the agents. If none
+    answers, the host that showed them before still does.
     """
     together: dict[str, list[str]] = {}
     for host, part in parts.items():

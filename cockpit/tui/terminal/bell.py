@@ -19,7 +19,7 @@ from cockpit.core.safetext import safe_line
 from cockpit.wire.stream import Event
 
 SOON = 0.5
-"""Minimum seconds from the first event to the message; events meanwhile are added to it."""
+"""Minimum seconds from the first event to the message, which then includes all events so far."""
 LONGEST = 240
 """Maximum characters of a message's title, and of its body."""
 BELL = "\a"

@@ -114,7 +114,7 @@ class ScreenDiff:
         return "".join(out)
 
     def _put(self, out: list[str], x: int, y: int, text: str, style: str) -> int:
-        """Queue the cells that differ; return the column after the text."""
+        """Queue the cells that differ from the known cells; return the column after the text."""
         cells = _cells(text, style)
         end = x + len(cells)
         row = self._rows.setdefault(y, [])
@@ -300,10 +300,11 @@ def _one_style(cells: list[Cell]) -> bool:
 
 @lru_cache(maxsize=4096)
 def _cells(text: str, style: str) -> list[Cell]:
-    """Return one cell per character, or one for the whole text if a character is not one column.
+    """Return one cell per column of the text.
 
-    The terminal lays out wide, joined and combining characters, so such texts are never split. The
-    result is cached: callers must not modify it.
+    Each cell has one character. If any character is not one column wide, the first cell has the
+    whole text: the terminal lays out wide, joined and combining characters, so such texts are never
+    split. The result is cached: callers must not modify it.
     """
     if text.isascii() or all(cell_len(char) == 1 for char in text):
         ground = _ground(style)

@@ -10,7 +10,8 @@ TEXT = 4.5
 """The minimum contrast of text; a high-contrast theme needs 7."""
 _STEP = 0.05
 COLOURED = 28
-"""Minimum difference of the red, green and blue parts (0 to 255); below it, a colour is grey."""
+"""Minimum difference between the largest and the smallest of a colour's red, green and blue parts
+(0 to 255); with a smaller difference, the colour is grey."""
 
 
 def ratio(one: Color, other: Color) -> float:

@@ -42,7 +42,10 @@ class AnsiPalette:
         self._styles: dict[AnsiStyle, Style] = {}
 
     def style(self, pen: AnsiStyle) -> Style:
-        """Return the Rich style. Default colours stay unset, except unreadable default text."""
+        """Return the Rich style of the ANSI style `pen`.
+
+        Default colours stay unset, except that of unreadable default text.
+        """
         style = self._styles.get(pen)
         if style is None:
             if len(self._styles) >= KEPT:

@@ -59,7 +59,7 @@ class Choice(OneLine, can_focus=True):
         self.show()
 
     def offer(self, options: Sequence[Option]) -> None:
-        """Replace the options. Keeps the value; if it is missing, selects the first option."""
+        """Replace the options. Keeps the value; if no option has it, selects the first option."""
         value = self.value
         self._options = list(options)
         self.value = value
@@ -89,7 +89,7 @@ class Choice(OneLine, can_focus=True):
 
 
 class LongChoice(Choice, inherit_bindings=False):
-    """A choice with many options. Enter and Space run the screen's `list_options`."""
+    """A choice with many options. Enter and Space run the screen's action `list_options`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("right,l,plus", "turn(1)", "next", show=False),

@@ -41,7 +41,7 @@ class ColouredKeys(OneLine):
 
 
 class DialogKeys(ColouredKeys):
-    """Key hints read from a text: each is `KEY words`; two or more spaces separate the hints."""
+    """Key hints read from a text. Each hint is `KEY words`; two or more spaces separate hints."""
 
     def __init__(self, text: str) -> None:
         hints = (match[0].partition(" ") for match in _HINT.finditer(text))

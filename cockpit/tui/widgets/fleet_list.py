@@ -136,7 +136,7 @@ class FleetList(VisibleLines, can_focus=True):
 
     @property
     def _inside(self) -> int:
-        """The width of a row."""
+        """The width of a row in cells, without the frame."""
         return max(0, self.size.width - 2 * self._has_frame)
 
     @property
@@ -163,7 +163,7 @@ class FleetList(VisibleLines, can_focus=True):
 
     @property
     def least(self) -> int:
-        """Number of lines needed without empty lines between groups."""
+        """Number of lines of the whole list without empty lines between groups."""
         after = sum(not isinstance(line, Gap) for line in self._after)
         return max(1, self._listing.height - self._listing.gaps + after)
 
@@ -294,7 +294,7 @@ class FleetList(VisibleLines, can_focus=True):
             self.select(name)
 
     def name_at(self, number: int) -> str | None:
-        """Return the name of the agent with this number, from 1; None if no agent has it."""
+        """Return the name of the agent with this number, from 1; None without such an agent."""
         names = self.names
         return names[number - 1] if 0 < number <= len(names) else None
 

@@ -21,7 +21,7 @@ class TextView(Lines):
     ) -> None:
         """`grounds` maps a role to the theme variable for the background of a line.
 
-        It applies to lines whose first or second span has the role.
+        A line gets the background of the role of its first span, else of its second span.
         """
         super().__init__(id=id)
         self._lines_for = render

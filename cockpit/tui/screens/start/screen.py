@@ -115,7 +115,7 @@ class StartScreen(Form[Start]):
         self._home = home if main == LOCAL else ""
         self._main = main
         self._touched: set[str] = set()
-        """The choices that the user changed."""
+        """The ids of the choices that the user changed."""
         self._saved_in: Path | None = None
         """The file in which this form has saved the agent; None if not saved."""
         self._busy = False
@@ -204,9 +204,10 @@ class StartScreen(Form[Start]):
         self.action_submit()
 
     async def _learn_defaults(self, read: Callable[[], Files]) -> None:
-        """Set mode and runtime to the configured defaults, unless changed or of an existing agent.
+        """Set mode and runtime to the configured defaults, and offer the configured runtimes.
 
-        Also offers custom runtimes, and no choice of a worktree if every agent gets one.
+        A field that the user changed stays, and both fields stay if the name is an existing
+        agent's. If every agent gets a worktree, the form offers no other choice.
         """
         try:
             self._files = await asyncio.to_thread(read)
