@@ -106,8 +106,8 @@ class CockpitApp(App[bool]):
         super().__init__()
         self.animation_level = "none"
         self.burst: Burst | None = None
-        """The burst in which the handled key arrived; None while no key is handled. Kept here, because
-        bindings do not get the key event."""
+        """The burst in which the handled key arrived; None while no key is handled. Kept here,
+        because bindings do not get the key event."""
         self.key_at: float | None = None
         """When the key that is being handled was read from the terminal, in monotonic seconds."""
         self._client = client
@@ -153,7 +153,7 @@ class CockpitApp(App[bool]):
         timeout: float | None = None,
         markup: bool = True,
     ) -> None:
-        """Show a message in the first line of the screen, in place of the previous message.
+        """Show a message at the top of the screen, in place of the previous message.
 
         The home directory is shown as `~`. An error stays until a key is pressed.
         """
@@ -170,7 +170,8 @@ class CockpitApp(App[bool]):
         leave(self, self._ui)
 
     def what_keeps_running(self) -> str:
-        """Return the line for the user's shell after leaving; see `leaving.what_keeps_running`."""
+        """Return the line to print in the user's shell after leaving: how many agents keep running,
+        and a command. See `leaving.what_keeps_running`."""
         return what_keeps_running(self.model, self._ui)
 
     def action_help_quit(self) -> None:
@@ -280,7 +281,7 @@ class CockpitApp(App[bool]):
     def setting_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
         """Yield one palette entry per setting; running it opens the settings form at that setting.
 
-        Yields nothing on a screen without actions, or without a configuration.
+        Yields nothing on a screen without actions, or if the configuration cannot be changed here.
         """
         fleet = self.screen_stack[0]
         if self._ui.files is None or not isinstance(fleet, FleetScreen):

@@ -56,7 +56,7 @@ class Action:
 
 
 def scroll_actions(context: Context) -> tuple[Action, ...]:
-    """Return the actions that scroll a long text."""
+    """Return the actions that scroll the long text of a screen with this context."""
     return (
         Action(f"{context}.down", "down", "Scroll down.", ("j", "down"), context),
         Action(f"{context}.up", "up", "Scroll up.", ("k", "up"), context),

@@ -14,7 +14,7 @@ from cockpit.tui.state.model import Model
 from cockpit.wire.status import AgentStatus
 
 WhyNot = Callable[[Model], str | None]
-"""Returns the reason as a sentence for the user; None if the action is available."""
+"""Returns why an action is unavailable, as a sentence for the user; None if it is available."""
 
 
 SAME_ON = {
@@ -262,7 +262,7 @@ def cannot_be_done(model: Model) -> str | None:
 
 
 def cannot_put_away(model: Model) -> str | None:
-    """Return why the selected agent can be neither forgotten nor renamed."""
+    """Return why the selected agent can be neither forgotten nor renamed; None if it can be."""
     agent = model.agent
     if (reason := needs_supervisor(model) or needs_agent(model)) or agent is None:
         return reason

@@ -30,13 +30,13 @@ class Shot:
 
     name: str
     shows: tuple[str, ...] = ()
-    """Texts that must be on the screen."""
+    """Texts that must be on the screen before the picture is taken."""
     keys: tuple[str, ...] = ()
     """Textual's key names. Keys in one string, separated by spaces, are pressed without a pause;
     after each string, the screen must settle."""
     selected: str | None = None
     size: tuple[int, int] = (120, 36)
-    """Columns and rows."""
+    """The size of the terminal in columns and rows."""
     theme: str = "night"
 
 

@@ -20,7 +20,7 @@ _GROUNDS = re.compile(rf"(?:{_GROUND.pattern})+")
 _SCREEN = ' clip-path="url(#t-clip-terminal)"'
 _CRISP = ' shape-rendering="crispEdges"'
 _CELL = 12.2
-"""The width of one cell in Textual's pictures."""
+"""The width of one cell in Textual's pictures, in SVG units."""
 _LINE = 24.4
 _ABOVE = 18.5
 """The distance from the top of a cell to the baseline of the cell's text."""
@@ -31,7 +31,7 @@ _BLOCKS = re.compile(f"([{''.join(_HEIGHTS)}{''.join(_WIDTHS)}])\\1*")
 
 
 def slim(svg: str) -> str:
-    """Remove remote fonts, unneeded clips and blanks, and shorten numbers.
+    """Remove remote fonts, unneeded clip paths and blanks, and shorten numbers.
 
     An SVG picture in a page cannot load fonts, so the browser uses a local font. The block
     characters of bars become rectangles, because fonts leave gaps between the characters.

@@ -26,7 +26,7 @@ def compared(before: str, after: str) -> list[str]:
 
 
 def drawn(lines: list[str], width: int) -> list[list[Span]]:
-    """Return the lines of the diff, wrapped to a width; continuation lines repeat the sign."""
+    """Return the lines of the diff, wrapped to a width; continuation lines repeat `+` or `-`."""
     if not lines:
         return [[Span("  The documents are identical.", "muted")]]
     wrapped = []

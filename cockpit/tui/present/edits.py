@@ -20,7 +20,8 @@ _IMPLIED = {"cockpit", "defaults", "context", "notifications", "keys"}
 def writing(edits: Sequence[Edit], then: Loaded, standing: Callable[[Path], str], home: str) -> str:
     """Return a sentence with the files that Ctrl-S would save, and the changes in each file.
 
-    `then` is the configuration after the changes. `standing` returns a note about a file, or empty.
+    `then` is the configuration after the changes. `standing` returns a note about a file; empty
+    without one.
     """
     if not edits:
         return "No changes yet."

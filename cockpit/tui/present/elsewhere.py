@@ -21,7 +21,7 @@ Spans = list[Span]
 BAR = 20
 LEAST_BAR = 4
 LABEL = 11
-"""Width of a label and the gap after the label."""
+"""Width of a label together with the gap after the label."""
 NARROW = 40
 """Width below which a label gets its own line."""
 LONGEST = 600
@@ -42,7 +42,7 @@ ABOUT = (
 
 
 def about_elsewhere(width: int) -> list[Spans]:
-    """Return the description of the sessions' group, shown while the group is selected."""
+    """Return the text shown while the group of sessions that cockpit did not start is selected."""
     lines: list[Spans] = []
     for paragraph in ABOUT:
         lines += [[Span(f"  {piece}")] for piece in broken(paragraph, max(1, width - 4))]

@@ -20,7 +20,7 @@ _TODO = {
 
 
 def fact_lines(facts: Mapping[str, Any], width: int) -> list[list[Span]]:
-    """Return all facts in groups; empty groups are left out."""
+    """Return the lines of a session's facts, in groups; empty groups are left out."""
     lines: list[list[Span]] = []
     for title, entries in _groups(facts, max(8, width - TITLES - 2)):
         if lines and entries:

@@ -261,7 +261,7 @@ def _missing(hosts: Mapping[str, str], width: int) -> str:
 
 
 def detail(entry: Entry | None, width: int, height: int, home: str = "") -> list[list[Span]]:
-    """Return the selected handoff in a few lines: goal, outcome and document."""
+    """Return the selected handoff in at most `height` lines: goal, outcome and document."""
     if entry is None:
         return []
     _, word, role = outcome_of(entry)

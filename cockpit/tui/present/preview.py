@@ -66,7 +66,7 @@ def preview_line(agent: AgentStatus, wanted: ContextSettings | None, width: int)
 
 
 def lowered_words(wanted: ContextSettings, names: Collection[str]) -> str:
-    """Return a sentence for each threshold in `names` that is lowered to the next higher threshold."""
+    """Return a sentence for each threshold in `names` that had to be lowered to the next one."""
     window = wanted.override or DEFAULT_WINDOW
     applied = marks(thresholds(wanted), window, None)
     lowered = [
@@ -78,7 +78,7 @@ def lowered_words(wanted: ContextSettings, names: Collection[str]) -> str:
 
 
 def example_lines(wanted: ContextSettings, width: int) -> list[list[Span]]:
-    """Return the thresholds for the default window, shown while there are no agents."""
+    """Return lines with the thresholds for the default window, shown while there are no agents."""
     applied = marks(thresholds(wanted), DEFAULT_WINDOW, None)
     return [
         [

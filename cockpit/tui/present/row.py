@@ -35,9 +35,9 @@ class Row:
     tokens: str
     percent: str
     band: str
-    """The band's name; empty when calm."""
+    """The band's name; empty for the band `calm`."""
     trend: str
-    """A sparkline of the session's token counts; empty with fewer than two."""
+    """A sparkline of the session's token counts; empty for fewer than two counts."""
     turns: str
     """The turns left, such as `6 left`; for a stale row the token count's age; may be empty."""
     chain: str

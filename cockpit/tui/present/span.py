@@ -25,7 +25,7 @@ def fit(text: str, width: int, *, right: bool = False) -> str:
 
 
 def fit_words(text: str, width: int) -> str:
-    """Cut or pad like `fit`, but cut after a word or path component if that fills half of `width`."""
+    """Like `fit`, but cut after a word or path component if that leaves half the width filled."""
     if cell_len(text) <= width or width < 2:
         return fit(text, width)
     kept = set_cell_size(text, width - 1)
@@ -66,7 +66,7 @@ def without_rule(spans: list[Span]) -> list[Span]:
 
 
 def plain(spans: list[Span]) -> str:
-    """Return the text without roles."""
+    """Return the text of the spans, without roles."""
     return "".join(span.text for span in spans)
 
 

@@ -32,7 +32,7 @@ def summary(
     held: int = 0,
     day: Day | None = None,
 ) -> list[Span]:
-    """Return the summary in exactly `width` cells; a lost connection takes precedence over counts.
+    """Return the summary in exactly `width` cells; a lost connection replaces the counts.
 
     On a narrow line, the host and the agents' cost are dropped before the cost of the `day`.
     `other_version` is the supervisor's version if it differs from the screen's.
@@ -59,7 +59,10 @@ def summary(
 def joined_summary(
     agents: Iterable[AgentStatus], parts: Sequence[Part], width: int, now: float, held: int = 0
 ) -> list[Span]:
-    """Return the summary for several hosts; the cost is dropped first, lost hosts last."""
+    """Return the summary for several hosts.
+
+    On a narrow line, the cost is dropped first, and the hosts that do not answer last.
+    """
     everyone = list(agents)
     brand = [Span(" cockpit ", "brand"), Span(" ")]
     states = _states(everyone)
@@ -90,7 +93,7 @@ def title(agents: Iterable[AgentStatus]) -> str:
 
 
 def _states(agents: Iterable[AgentStatus]) -> Counter[State]:
-    """Return the number of agents by state. Called once per line: agents can be thousands."""
+    """Return the number of agents by state. Called once per summary: agents can be thousands."""
     return Counter([agent.state for agent in agents])
 
 
@@ -129,7 +132,7 @@ def _fitting(agents: list[AgentStatus], after: list[Span], room: int) -> list[Sp
 
 
 def _rights(agents: list[AgentStatus], host: str, day: Day) -> list[list[Span]]:
-    """Return the variants of the right part, the longest first."""
+    """Return the variants of the summary's right part, the longest first."""
     today, where = day_spans(day), Span(safe_line(host, 24), "muted")
     cost = [Span(money, "muted")] if (money := _cost(agents)) else []
     tried = [[*cost, *today, where], [*today, where], today] if today else [[*cost, where]]

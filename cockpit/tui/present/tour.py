@@ -50,7 +50,7 @@ def step(
 
 
 def step_spans(shown: Step | None, key: str) -> list[Span]:
-    """Return a step as spans to wrap; `key` dismisses it. Empty without a step."""
+    """Return a step as spans to wrap; `key` dismisses the step. Empty without a step."""
     if shown is None:
         return []
     return [Span(" ▸ ", "cursor"), Span(shown.text), Span(f"{key} hides this", "muted")]

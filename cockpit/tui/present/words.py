@@ -85,7 +85,7 @@ def clock(moment: str) -> str:
 
 
 def snoozed(handoff: HandoffStatus | None) -> str | None:
-    """Return the text `snoozed until …` for a handoff's question; None if it is not snoozed."""
+    """Return `snoozed until …` for a handoff's question; None if the question is not snoozed."""
     if handoff is None:
         return None
     if handoff.snoozed_until_tokens is not None:

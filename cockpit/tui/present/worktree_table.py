@@ -21,9 +21,9 @@ from cockpit.wire.worktrees import WorktreeStatus
 
 GAP = 2
 _MOST = {"worktree": 30, "branch": 30, "agent": 16, "state": 11, "size": 11, "age": 4}
-"""Maximum cells of a column. The column `contains` takes all other cells."""
+"""Maximum cells of each column. The column `contains` takes all other cells."""
 _LEAST = {"worktree": 12, "branch": 10, "agent": 8}
-"""Minimum width of a column that is shrunk."""
+"""Minimum cells of each column that can be shrunk."""
 CONTENT_LEAST = 14
 _DROP_ORDER = ("age", "state", "size", "branch", "agent")
 _ORDER = ("worktree", "branch", "agent", "state", "contains", "size", "age")
@@ -73,13 +73,13 @@ def _total(widths: Mapping[str, int]) -> int:
 
 
 def heading(shown: Table, width: int) -> list[Span]:
-    """Return the titles of the columns."""
+    """Return the line with the titles of the columns."""
     titles = (fit(title, cells, right=title == "size") for title, cells in shown.widths.items())
     return [Span(fit((" " * GAP).join(titles), width), "muted")]
 
 
 def row(tree: WorktreeStatus, shown: Table, now: datetime, home: str) -> list[Span]:
-    """Return a worktree's row."""
+    """Return a worktree's row, with the columns of the table `shown`."""
     cells = _cells(tree, now, home, shown.sizes)
     spans: list[Span] = []
     for title, width in shown.widths.items():

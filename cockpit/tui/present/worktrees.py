@@ -18,7 +18,7 @@ MEASURING = "measuring…"
 
 
 class Sizes(Enum):
-    """Whether the sizes of worktrees are known."""
+    """Whether the disk space of worktrees was requested, and whether it is known."""
 
     NOT_REQUESTED = "not requested"
     MEASURING = "measuring"

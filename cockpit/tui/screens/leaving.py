@@ -1,4 +1,4 @@
-"""Leave the screen; ask the user first if something ends with the screen."""
+"""Leave the screen; ask the user first if leaving ends anything else."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KEEPS_RUNNING = "Agents and supervisor keep running"
 
 
 def leave(app: App[Any], ui: UIContext, *, ask: bool = False) -> None:
-    """Exit the application. Asks the user first if leaving ends more than the screen, or if `ask`."""
+    """Exit the application. Asks the user first if leaving ends anything else, or with `ask`."""
     if not ui.ends_on_leaving and not ask:
         app.exit(True)
         return

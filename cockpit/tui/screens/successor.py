@@ -59,7 +59,7 @@ def lines(keys: Sequence[tuple[str, str]]) -> list[list[tuple[str, str]]]:
 
 
 class SuccessorScreen(ModalScreen[str]):
-    """The dialog to choose the next session's runtime. Returns its name; None if cancelled."""
+    """The dialog to choose the next runtime. Returns the runtime's name; None if cancelled."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("n,q,escape", "dismiss()", "cancel", show=False),

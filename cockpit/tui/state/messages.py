@@ -5,7 +5,7 @@ from __future__ import annotations
 from cockpit.core.deferred_dataclass import dataclass
 
 SAME = 10.0
-"""Seconds after a message in which an equal message raises the count of the first one."""
+"""Seconds after a message in which an equal message is shown with a count, such as `×2`."""
 READ = 0.8
 """Seconds before a key can dismiss a message, so that keys typed ahead do not hide the message."""
 UNTIL_A_KEY = 86_400.0
@@ -14,7 +14,7 @@ UNTIL_A_KEY = 86_400.0
 
 @dataclass(slots=True)
 class Messages:
-    """The last message, and how often it was repeated. Times are monotonic seconds."""
+    """The newest message, and how often it was repeated. Times are in monotonic seconds."""
 
     _text: str = ""
     _count: int = 0

@@ -38,7 +38,7 @@ class Change(StrEnum):
     FLEET = "fleet"
     """Agents were added, removed or replaced, or another part of a host's status changed."""
     AGENT = "agent"
-    """One agent changed; the listener gets its name."""
+    """One agent changed; the listener gets the agent's name."""
     SELECTION = "selection"
     CONNECTION = "connection"
     EVENT = "event"
@@ -326,7 +326,7 @@ class Model:
         return self.parts.get(host, self.main) if host else self.main
 
     def command_name(self, name: str) -> str:
-        """Return an agent's name as commands take it, with `--host` if it is on another machine."""
+        """Return an agent's name for a command line, with `--host` if on another machine."""
         return safe_line(command_name(name, self.main.host), 100)
 
     def is_lost(self, name: str) -> bool:
@@ -352,8 +352,8 @@ class Model:
     def hold(self, held: list[HeldSetting], without: Container[str] = ()) -> None:
         """Replace the untrusted settings of all connected hosts, except the hosts in `without`.
 
-        The settings of all other hosts stay as last reported. `without` are hosts whose settings
-        could not be loaded.
+        The settings of all other hosts stay as last reported. `without` are hosts that did
+        not answer the request for the status.
         """
         before = self.held
         for host, part in self.parts.items():

@@ -38,7 +38,7 @@ def settle_twins(model: Model) -> None:
 
 
 def shown_hosts(parts: Mapping[str, Part]) -> dict[str, str]:
-    """Return the host that shows a host's agents, by host; only for agents that another host shows.
+    """Return a map: for each host whose agents another host shows, that other host.
 
     Of the hosts that lead to one supervisor, the first that answers shows the agents. If none
     answers, the host that showed them before still does.

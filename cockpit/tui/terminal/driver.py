@@ -74,7 +74,7 @@ class DiffingDriver(LinuxDriver):
             super().write(_TITLE.format(title))
 
     def ring(self, sequence: str) -> None:
-        """Write a notification. Does nothing while another program uses the terminal."""
+        """Write a notification's sequence. Does nothing while another program uses the terminal."""
         if not self._is_suspended:
             super().write(sequence)
 

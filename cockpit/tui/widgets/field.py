@@ -45,7 +45,7 @@ def _is_pasted_end(widget: Widget, event: Key) -> bool:
 
 
 class Field(Input):
-    """A one-line text field."""
+    """A one-line text field that handles keys in the order pressed."""
 
     def __init__(self, value: str = "", **how: Any) -> None:
         # Selecting on focus would let the next letter replace text typed ahead.

@@ -44,7 +44,7 @@ def _now() -> datetime:
 
 
 class FleetList(VisibleLines, can_focus=True):
-    """The list: one row per agent, with the agent's context bar."""
+    """The list of agents, in groups: one row per agent, with the agent's context bar."""
 
     DEFAULT_CSS = """
     FleetList { height: auto; scrollbar-size-vertical: 1; }

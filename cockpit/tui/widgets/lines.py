@@ -79,7 +79,7 @@ class Lines(ScrollView):
         return None
 
     def under(self, variable: str) -> Style:
-        """Return a background style from a theme variable."""
+        """Return a style with the colour of a theme variable as its background."""
         return Style(bgcolor=self.palette.colour(variable))
 
     def _strip(self, line: int) -> Strip:

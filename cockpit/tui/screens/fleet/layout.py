@@ -18,7 +18,7 @@ BESIDE = 110
 LOW = 14
 """Minimum lines of a terminal that shows the pane below the list."""
 PACKED = 20
-"""On a terminal with fewer lines, a list that needs the pane's lines replaces the pane."""
+"""On a terminal with fewer lines than this, a list that needs the pane's lines replaces it."""
 PANELS = 14
 """Minimum free lines below a list for the panels of the context and the events."""
 PANE_LEAST = 5
@@ -34,7 +34,7 @@ LEAST, MOST = 15, 85
 class PaneSplit:
     """Sizes the list and the pane.
 
-    If the pane is below, the list gets the lines it needs, up to the list's share of the screen.
+    If the pane is below the list, the list gets the lines it needs, up to its share of the screen.
     """
 
     def __init__(self, screen: FleetScreen, memory: ViewMemory) -> None:

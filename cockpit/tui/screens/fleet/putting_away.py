@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from cockpit.tui.screens.fleet.screen import FleetScreen
 
 MANY = frozenset({"approve", "send", "stop", "forget"})
-"""Actions that act on all marked agents."""
+"""Ids of the actions that act on all marked agents while agents are marked."""
 
 
 class PuttingAway:

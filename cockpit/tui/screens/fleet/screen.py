@@ -99,7 +99,7 @@ class FleetScreen(Screen[None]):
         self._tour = Wrapped(id="tour")
         self._step: Step | None = None
         self._dismissed: set[str] = set()
-        """The steps of the tour that the user hid."""
+        """The ids of the tour's steps that the user hid."""
         self._reported_version: str | None = None
         self._told_remarks: set[str] = set()
         self._afresh = True
@@ -216,10 +216,10 @@ class FleetScreen(Screen[None]):
         self._rows.want()
 
     def _see_connection(self) -> None:
-        """Grey out the list if no host answers, and the pane if its host does not answer.
+        """Grey out the list if no host answers, and the pane if the selected agent's host does not.
 
         Nothing is grey while the first connection is being made. Streams the selected agent's pane
-        again once its host is back.
+        again once the agent's host is back.
         """
         connection = self.model.part.connection
         lost = any(part.connection.lost_at is not None for part in self.model.parts.values())
@@ -348,7 +348,7 @@ class FleetScreen(Screen[None]):
         return (agent.name, agent.pane) if agent else (None, None)
 
     def _follow_selection(self) -> None:
-        """Stream the selected agent's pane, and end the stream of another pane."""
+        """Stream the selected agent's pane, and end the previous stream."""
         self._looking_at = self._pane_of()
         agent = self.model.agents.get(self._looking_at[0] or "")
         start = f"{press(self.model, 'start')} to start it."

@@ -205,7 +205,7 @@ class SettingsScreen(ChangeForm):
         self.set_focus(min(there, key=lambda field: abs(field.region.x - here.region.x)))
 
     def action_list_options(self) -> None:
-        """List the themes."""
+        """Open the list of themes, in which the user can choose one."""
         field = self.theme.field
         assert isinstance(field, Choice)
 

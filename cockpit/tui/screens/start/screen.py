@@ -288,7 +288,7 @@ class StartScreen(Form[Start]):
                 field.value = value
 
     def _offer_runtimes(self, names: Iterable[str]) -> None:
-        """Offer these runtimes too. Runtimes that cannot run come last, with the reason."""
+        """Add runtimes to the options. Runtimes that cannot run come last, with the reason."""
         for name in names:
             if name and name not in [option.value for option in self._runtimes]:
                 self._runtimes.append(Option(name, name, "a custom runtime"))
