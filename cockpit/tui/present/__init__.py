@@ -1,1 +1,1 @@
-"""Functions from the model to rows, text and numbers. No Textual, no I/O."""
+"""Functions that turn the model into rows, text and numbers. No Textual, no I/O."""

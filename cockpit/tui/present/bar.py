@@ -21,9 +21,9 @@ ASSUMED = "╍"
 
 
 def context_bar(context: ContextStatus, width: int, *, stale: bool = False) -> list[Span]:
-    """Return the bar in exactly `width` cells; the cells beyond the compaction point are blank.
+    """Return the bar in exactly `width` cells.
 
-    `stale`: the token count is old.
+    Unfilled cells beyond the compaction point are blank. `stale`: the token count is old.
     """
     if width <= 0:
         return []

@@ -16,7 +16,7 @@ READING: RenderedLines = [[Span("  Reading…", "muted")]]
 
 
 class CachedLines(Generic[T]):
-    """Renders one kind of object, and caches the last result by identity and size."""
+    """Renders one kind of object, and caches the newest result by object identity and size."""
 
     def __init__(
         self, render: Callable[[T, int, int], RenderedLines], why: Callable[[], str] = lambda: ""

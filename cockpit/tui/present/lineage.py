@@ -106,7 +106,10 @@ def _tokens_at_start(session: HistorySession, then: HistorySession) -> int | Non
 
 
 def _session_duration(session: HistorySession) -> str:
-    """Return the session's duration; empty while the session runs, to keep the screen idle."""
+    """Return the session's duration; empty if unknown.
+
+    Also empty while the session runs, so that an idle screen is not redrawn.
+    """
     try:
         began = datetime.fromisoformat(str(session.started_at))
         ended = datetime.fromisoformat(str(session.ended_at))

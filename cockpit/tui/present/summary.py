@@ -87,7 +87,7 @@ def joined_summary(
 
 
 def title(agents: Iterable[AgentStatus]) -> str:
-    """Return the terminal's title; empty if no agent needs the user."""
+    """Return the terminal's title: how many agents need the user; empty if none does."""
     needing = sum(1 for agent in agents if agent.state == "needs_you")
     return f"{needing} {'needs' if needing == 1 else 'need'} you" if needing else ""
 

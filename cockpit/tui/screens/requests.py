@@ -90,7 +90,7 @@ def _show(screen: Screen[Any], reason: str, seconds: float = SHOWN_SECONDS) -> N
 def is_refused_as_paste(screen: Screen[Any], action: Action) -> bool:
     """Return whether a destructive action is refused because its keys look pasted.
 
-    If so, shows the user why.
+    If so, shows the user why, once per burst of keys.
     """
     why = looked_like_a_paste(key_in_hand(screen), action.title) if action.is_destructive else None
     if why:

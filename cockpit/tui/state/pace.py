@@ -15,9 +15,10 @@ from cockpit.tui.state.delay import call_after
 
 @dataclass(slots=True)
 class Pace:
-    """Minimum seconds between two drawings; changed in place when the setting changes.
+    """Minimum seconds between two drawings of the rows, and of the pane.
 
-    The pace `low` is for slow connections: 50 agents take less than 2 KB/s.
+    Changed in place when the setting changes. The pace `low` is for slow connections:
+    50 agents take less than 2 KB/s.
     """
 
     rows: float

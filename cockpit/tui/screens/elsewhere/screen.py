@@ -75,9 +75,9 @@ class ElsewhereScreen(BaseScreen):
         """Whether the list is switched off on every host."""
         self._count_known = model.elsewhere
         self._under_way: dict[str, str] = {}
-        """The progress of a running adoption or document of a session, by session id."""
+        """The text shown while a session is being adopted or documented, by session id."""
         self._refusals: dict[str, CockpitError] = {}
-        """Why the last adoption or document of a session failed, by session id."""
+        """Why a session could not be adopted or documented, by session id."""
         self._documents: dict[str, str] = {}
         """Paths of the documents that were written from this screen, by session id."""
         self._title = OneLine(self._count, id="elsewhere-title")

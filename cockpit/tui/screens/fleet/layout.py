@@ -28,7 +28,7 @@ AROUND_PANE = 3
 """Lines for the name above the pane and for the reason why the agent waits."""
 STEP = 5
 LEAST, MOST = 15, 85
-"""Minimum and maximum share of the list on the screen, in per cent."""
+"""Minimum and maximum share of the screen for the list, in per cent."""
 
 
 class PaneSplit:

@@ -104,9 +104,9 @@ class Opening:
         )
 
     def settings(self, begin_at: tuple[str, ...] | None = None) -> None:
-        """Open the settings form; `begin_at` is the path of the setting that gets the focus.
+        """Open the settings form.
 
-        None for the first setting.
+        `begin_at` is the path of the setting that gets the focus; None for the first setting.
         """
         from cockpit.tui.screens.settings.screen import SettingsScreen
 

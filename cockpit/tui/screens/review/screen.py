@@ -88,7 +88,8 @@ class ReviewScreen(TextScreen):
         """Whether the newest document is loaded and shown."""
         self._updating: asyncio.Future[None] | None = None
         self._before_edit: str | None = None
-        """The document before the user's edit; None except while the edited text is loaded."""
+        """The document before the user's edit; None except from the edit until the edited text is
+        loaded."""
         self._checked_body = ""
         """The document with the results of cockpit's checks, before the user's edits."""
         self._unread: str | None = None

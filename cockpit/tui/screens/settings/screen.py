@@ -44,7 +44,7 @@ ELSEWHERE = {
     ("cockpit", "theme"): "COCKPIT_THEME",
     ("cockpit", "refresh"): "COCKPIT_REFRESH",
 }
-"""Environment variables that override a setting for one terminal."""
+"""Environment variables that override a setting for one terminal, by the setting's path."""
 
 
 class SettingsScreen(ChangeForm):
