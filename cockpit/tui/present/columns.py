@@ -104,7 +104,7 @@ class Extent:
 
 
 def layout(extent: Extent, width: int) -> Layout:
-    """Return the columns for rows with the longest values `extent`, on a screen of this width."""
+    """Return the columns for rows whose longest values are `extent`, on a screen of this width."""
     widths = _widths(extent, width)
     shown = [key for key in _ORDER if widths[key]]
     for key in ("", *_DROP_ORDER):

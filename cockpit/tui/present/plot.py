@@ -112,7 +112,7 @@ def _top(stretches: Sequence[Stretch]) -> int:
 def _columns(stretch: Stretch, cells: int) -> list[_Column]:
     """Return the columns of a segment, each with the highest token count of the column's replies.
 
-    A column without replies repeats the count of the reply before; after a compaction, the count
+    A column without replies repeats the count of the previous reply; after a compaction, the count
     is unknown until the next reply.
     """
     if not stretch.points:

@@ -28,7 +28,7 @@ class Messages:
         return f"{text}  ×{self._count}" if again else text
 
     def is_read(self, pressed_at: float) -> bool:
-        """Return whether a key that was pressed at this time may dismiss the last message.
+        """Return whether a key that was pressed at this time may dismiss the newest message.
 
         The time of the key counts, not the time at which a busy screen handles it.
         """

@@ -35,7 +35,7 @@ _FILLED, _FILLED_WHEN_LARGE = 3, 20
 costs more. The limit of a large write is higher: tmux draws an erased cell in the default colour,
 with two changes of colour whenever tmux redraws the whole screen."""
 _SORTED = 48
-"""Maximum pieces of one write that are sorted: sorting takes the square of their number."""
+"""Maximum pieces of a write that are sorted: the time grows with the square of their number."""
 _BLANK, _BLANK_WHEN_LARGE = re.compile(r" {12,}"), re.compile(r" {40,}")
 """Runs of blank cells that are erased. Writing a shorter run costs no more than the erase sequence
 and the cursor move after it; in a large write, no more than the changes of colour when tmux redraws
@@ -136,7 +136,7 @@ class ScreenDiff:
         return end
 
     def _write(self, out: list[str]) -> None:
-        """Write all queued pieces to `out`; at most `_SORTED` pieces are sorted to save bytes."""
+        """Write all queued pieces to `out`; up to `_SORTED` pieces in the order of fewest bytes."""
         left, self._pieces = self._pieces, []
         self._ends.clear()
         is_large = len(left) > _SORTED
@@ -302,9 +302,9 @@ def _one_style(cells: list[Cell]) -> bool:
 def _cells(text: str, style: str) -> list[Cell]:
     """Return one cell per column of the text.
 
-    Each cell has one character. If any character is not one column wide, the first cell has the
-    whole text: the terminal lays out wide, joined and combining characters, so such texts are never
-    split. The result is cached: callers must not modify it.
+    If every character is one column wide, each cell has one character. Otherwise, the first cell
+    has the whole text: the terminal lays out wide, joined and combining characters, so such texts
+    are never split. The result is cached: callers must not modify it.
     """
     if text.isascii() or all(cell_len(char) == 1 for char in text):
         ground = _ground(style)

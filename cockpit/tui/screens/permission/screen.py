@@ -319,7 +319,7 @@ class PermissionScreen(TextScreen):
             self._send([self.selected])
 
     def _no_choice(self) -> str:
-        """Return why there is no choice to select: none is loaded, or the dialog has none here."""
+        """Return why there is no choice to select: the dialog is loading, or shows none here."""
         if self.dialog is None:
             return "The dialog is still loading: there is no choice yet."
         way = press(self.model.on("permission"), "attach")

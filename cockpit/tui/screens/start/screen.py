@@ -259,7 +259,7 @@ class StartScreen(Form[Start]):
 
     @property
     def _base(self) -> Path:
-        """The base of relative paths; on another host, an agent's directory there, else `/`."""
+        """The base of relative paths; on another host, the directory of an agent, else `/`."""
         if self._host is None:
             return self._directory
         theirs = (a for name, a in self._agents.items() if host_and_name(name)[0] == self._host)
