@@ -113,7 +113,10 @@ def cannot_talk(model: Model) -> str | None:
 
 
 def cannot_stop(model: Model) -> str | None:
-    """Return why the agent cannot be stopped; None if it can, even if it runs without a pane."""
+    """Return why the agent cannot be stopped; None if it can.
+
+    An agent that runs without a pane can be stopped.
+    """
     if model.agent is not None and model.agent.pid is not None:
         return needs_supervisor(model)
     return cannot_talk(model)
@@ -262,7 +265,7 @@ def cannot_be_done(model: Model) -> str | None:
 
 
 def cannot_put_away(model: Model) -> str | None:
-    """Return why the selected agent can be neither forgotten nor renamed; None if it can be."""
+    """Return why the selected agent cannot be forgotten or renamed; None if both are possible."""
     agent = model.agent
     if (reason := needs_supervisor(model) or needs_agent(model)) or agent is None:
         return reason

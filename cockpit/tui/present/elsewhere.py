@@ -276,7 +276,8 @@ def _state_line(session: ElsewhereSession, width: int) -> Spans:
 def _labelled(label: str, spans: Sequence[Span], width: int) -> list[Spans]:
     """Return the lines of a label and its text.
 
-    A single span is wrapped between words. Several spans, such as a bar and a number, are not.
+    A single span is wrapped between words. Several spans, such as a bar and a number, stay on one
+    line.
     """
     if width < NARROW:
         head: list[Spans] = [[Span(f" {label}", "muted")]] if label else []

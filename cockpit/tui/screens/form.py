@@ -69,7 +69,7 @@ class Form(ModalScreen[Answer]):
         return [self.first_field()]
 
     def submit(self) -> None:
-        """Submit the form. Called once the fields contain everything typed before that."""
+        """Submit the form. Called once the fields contain everything typed before submitting."""
         raise NotImplementedError
 
     def show_status(self, text: str, *, wrong: bool) -> None:

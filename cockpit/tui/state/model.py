@@ -326,7 +326,7 @@ class Model:
         return self.parts.get(host, self.main) if host else self.main
 
     def command_name(self, name: str) -> str:
-        """Return an agent's name for a command line, with `--host` if on another machine."""
+        """Return an agent's name as commands take it: `NAME`, or `NAME --host HOST`."""
         return safe_line(command_name(name, self.main.host), 100)
 
     def is_lost(self, name: str) -> bool:

@@ -75,9 +75,9 @@ class ElsewhereScreen(BaseScreen):
         """Whether the list is switched off on every host."""
         self._count_known = model.elsewhere
         self._under_way: dict[str, str] = {}
-        """The text shown while a session is being adopted or documented, by session id."""
+        """The text shown while a session is adopted or its document is written, by session id."""
         self._refusals: dict[str, CockpitError] = {}
-        """Why a session could not be adopted or documented, by session id."""
+        """Why a session was not adopted, or its document was not written, by session id."""
         self._documents: dict[str, str] = {}
         """Paths of the documents that were written from this screen, by session id."""
         self._title = OneLine(self._count, id="elsewhere-title")

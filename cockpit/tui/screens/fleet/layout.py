@@ -18,7 +18,7 @@ BESIDE = 110
 LOW = 14
 """Minimum lines of a terminal that shows the pane below the list."""
 PACKED = 20
-"""On a terminal with fewer lines than this, a list that needs the pane's lines replaces it."""
+"""On a terminal with fewer lines than this, the list replaces the pane if it needs the room."""
 PANELS = 14
 """Minimum free lines below a list for the panels of the context and the events."""
 PANE_LEAST = 5
