@@ -311,6 +311,12 @@ async def test_a_filter_leaves_only_who_has_its_words(fly: Fly) -> None:
         assert len(flight.fleet.fleet.names) == 8
 
 
+async def test_a_filter_needs_no_key_that_clears_it(fly: Fly) -> None:
+    async with fly(scene(), keys={"unfilter": ""}) as flight:
+        await flight.press("slash", *"pytest", "enter")
+        await flight.reads("1 of 8")
+
+
 async def test_no_key_acts_on_an_agent_that_the_filter_hides(fly: Fly) -> None:
     async with fly(scene(), selected="api") as flight:
         await flight.press("slash", *"zzz", "enter")
