@@ -219,7 +219,7 @@ async def _answer(
     await supervisor.publisher.followed(within=SCREEN_SECONDS)
     await supervisor.automatic_starts.run()
     await supervisor.resumer.resume_automatic()
-    supervisor.spawn(watch.run())
+    supervisor.spawn(supervisor.loops.run("watching the socket", watch.run))
     ended = loop.create_task(supervisor.life.ended.wait())
     await asyncio.wait({task, ended}, return_when=asyncio.FIRST_COMPLETED)
     await supervisor.close()

@@ -303,11 +303,11 @@ class Supervisor:
             "checking worktrees": self.worktree_monitor.run,
             "checking disks": self.disk_monitor.run,
             "watching sessions elsewhere": self.elsewhere_watch.run,
+            "indexing documents": self.search_index.run,
         }.items():
             self.spawn(self.loops.run(name, loop))
         self.publication.resume(self.fleet)
         self.spawn(self._consider_all())
-        self.spawn(self.search_index.run())
         self.watch.reports.reported()
 
     async def _consider_all(self) -> None:

@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
+import ast
 import asyncio
+from pathlib import Path
 
 import pytest
 
 from cockpit.supervisor import loops
 from cockpit.supervisor.loops import Loops
+
+
+@pytest.mark.parametrize("name", ["main.py", "supervisor.py"])
+def test_no_endless_task_is_started_without_a_restart(name: str) -> None:
+    """A task of `spawn` that fails is over; one of `Loops` starts again and is shown."""
+    source = Path(loops.__file__).with_name(name).read_text()
+    spawned = [
+        call.args[0]
+        for call in ast.walk(ast.parse(source))
+        if isinstance(call, ast.Call)
+        and isinstance(call.func, ast.Attribute)
+        and call.func.attr == "spawn"
+    ]
+    bare = [
+        ast.unparse(work)
+        for work in spawned
+        if isinstance(work, ast.Call)
+        and isinstance(work.func, ast.Attribute)
+        and work.func.attr == "run"
+        and "loops" not in ast.unparse(work.func.value)
+    ]
+    assert spawned
+    assert bare == []
 
 
 async def test_a_task_that_fails_starts_again_until_it_is_cancelled(
