@@ -162,7 +162,9 @@ def _cockpit(report: HostReport) -> Iterator[Finding]:
     if program is None:
         remedy = f"Install it there: {_install(report)}"
         if facts.uid == 0:
-            remedy = "Connect as an ordinary user, or install it there yourself, with uv or pip."
+            remedy = (
+                "Connect as an ordinary user, or install cockpit there yourself, with uv or pip."
+            )
         yield unfit("cockpit", "Not found", remedy)
         return
     if not program.version:

@@ -118,7 +118,7 @@ class MoveCheck:
             raise NotNow(
                 f"A handoff of {row.name} is already in progress",
                 f"Current phase: {row.handoff.phase}.",
-                f"Wait for its end, or refuse it: {self.source.by_hand('refuse', row.name)}",
+                f"Wait until it ends, or refuse it: {self.source.by_hand('refuse', row.name)}",
             )
         if row.moved_away:
             raise NotNow(

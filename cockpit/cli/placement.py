@@ -170,7 +170,7 @@ def _ask_there(host: Machine, request: Mapping[str, Any]) -> Asked:
 def _ask_again(
     name: str, connect: Sequence[str], request: Mapping[str, Any], seconds: float
 ) -> Asked:
-    """Ask over a new connection; return the answer, or why there is none.
+    """Send the request to the host over a new connection; return the answer, or why there is none.
 
     Works even if a login shell prints something.
     """

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from cockpit.core.deferred_dataclass import dataclass
 
 USED_UP = 0.995
-"""A limit counts as exhausted from this used share on, because CLIs round the share."""
+"""Used share at which a limit counts as exhausted; below 1 because CLIs round."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,7 +31,7 @@ class KeptPrompts:
         self._folder = folder
 
     def folder_of(self, owner: str) -> Path:
-        """Return the folder of a session's `COCKPIT_RUN` or of a job; the folder may not exist."""
+        """Return the folder for a `COCKPIT_RUN` id or a job id; the folder may not exist."""
         return self._folder / owner
 
     def keep(self, job: str, prompt: str) -> None:

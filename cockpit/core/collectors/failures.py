@@ -74,7 +74,7 @@ class FailureCollector:
     def __init__(self) -> None:
         self._failures: deque[tuple[str, str, Failure]] = deque(maxlen=FAILURES_KEPT)
         self._pending: dict[str, CallLine] = {}
-        """The calls since the model's last message began that have not failed."""
+        """Tool calls of the model's current message, except failed ones."""
         self._message = ""
         self._between = ""
         """The last command or edit that succeeded since the last failure."""

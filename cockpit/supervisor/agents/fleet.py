@@ -161,7 +161,7 @@ class Fleet:
         try:
             await self._dependencies.panes.bind_return_keys(keys)
         except (CockpitError, OSError) as error:
-            _log.warning("cannot bind the keys that go back from a pane: %s", error)
+            _log.warning("cannot bind the keys for leaving a pane: %s", error)
         else:
             self._return_keys = keys
 

@@ -21,7 +21,9 @@ def document_in(answer: Aside) -> str:
         raise Failed("The copy of the session wrote no document", answer.problem)
     problems = [problem.text for problem in document.validate(answer.text) if not problem.mends]
     if problems:
-        raise Failed("The copy's answer is not a handoff document", " ".join(problems))
+        raise Failed(
+            "The copy of the session did not write a valid handoff document", " ".join(problems)
+        )
     return answer.text
 
 

@@ -122,7 +122,7 @@ class ElsewhereDocuments:
     # Before the copy
 
     async def _check(self, session: LiveSession, runtime: Runtime) -> _Read:
-        """Read the transcript. Raises if no copy of the session could write a document."""
+        """Read the transcript. Raises if no document can be written from a copy of the session."""
         if not (copies := runtime.capabilities.copies):
             why = getattr(copies, "why", "")
             raise NotNow(

@@ -179,7 +179,7 @@ def cannot_approve(model: Model) -> str | None:
 def cannot_approve_marked(model: Model) -> str | None:
     """Return why the agent's handoff cannot be approved together with those of other marked agents.
 
-    An open dialog must be read first, so it cannot be answered this way.
+    The same key answers dialogs. Dialogs are excluded, because each must be read first.
     """
     agent = model.agent
     if agent is not None and agent.needs and agent.needs.kind in DIALOGS:

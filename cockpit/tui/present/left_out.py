@@ -18,7 +18,7 @@ PROMPTS = 3
 FAILURES = 3
 """Number of the last failures that a document should mention."""
 SHORT = 3
-"""Maximum characters of an answer that is looked for together with its question."""
+"""Answers of up to this many characters are searched for together with their question."""
 TITLE = "## Not Found in This Document"
 CONTRADICTED = "## Contradicted by the Transcript"
 _EXPLAINED = (

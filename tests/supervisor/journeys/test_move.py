@@ -444,7 +444,7 @@ async def test_files_that_change_after_they_were_sent_are_not_left_behind(
 async def test_only_the_user_moves_a_job_and_only_in_its_phase(cockpit: Cockpit, far: Far) -> None:
     await flying(cockpit, far)
     refused = await cockpit.refused(Handoff(name="api", host="no/host"))
-    assert "not a valid name of a host" in refused.title
+    assert "not a valid host name" in refused.title
     done = await cockpit.ask(Handoff(name="api", host="gpu1"))
     await cockpit.until(lambda row: row.handoff and row.handoff.phase == "review")
     code, told = await moved(cockpit, "api", "--to", "local", "--directory", str(far.repository))

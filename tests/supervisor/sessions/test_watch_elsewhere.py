@@ -392,7 +392,7 @@ async def test_a_copy_that_writes_no_document_leaves_nothing(
 ) -> None:
     answers = {
         Aside("", problem="error_max_budget_usd"): "error_max_budget_usd",
-        Aside("Hello."): "The copy's answer is not a handoff document",
+        Aside("Hello."): "The copy of the session did not write a valid handoff document",
     }
     async with with_session(cockpit, terminal) as (_, found):
         for answer, told in answers.items():

@@ -267,7 +267,7 @@ def _answer(seen: Dialog, numbers: list[int], text: str) -> dialogs.Answer:
         raise BadUsage("This dialog takes one choice", hint=f"Give a number from 1 to {most}.")
     takes = seen.choices[places[0]].text if len(places) == 1 else "no"
     if text and takes == "no":
-        raise BadUsage("This choice takes no text", hint="Choose one that does.")
+        raise BadUsage("This choice takes no text", hint="Choose an option that takes text.")
     if takes == "must" and not text:
         raise BadUsage("This choice needs text", hint="Give the text with --text.")
     return dialogs.Answer(places, text)

@@ -269,7 +269,7 @@ def _check_move(agent: Agent, asked: Handoff) -> None:
     """Raise `BadUsage` or `NotNow` if the job cannot be moved to another machine."""
     if not NAME_PATTERN.fullmatch(asked.host or ""):
         raise BadUsage(
-            f"{asked.host!a} is not a valid name of a host",
+            f"{asked.host!a} is not a valid host name",
             hint="Use 1 to 32 characters: a-z, 0-9, dot, underscore, dash; "
             "begin with a letter or digit.",
         )
@@ -283,7 +283,7 @@ def _check_move(agent: Agent, asked: Handoff) -> None:
         raise NotNow(
             f"A handoff of {agent.name} is already in progress",
             f"Current phase: {PHASES.get(type(agent.handoff.state), 'ended')}.",
-            f"Wait for its end, or refuse it: cockpit refuse {agent.name}",
+            f"Wait until it ends, or refuse it: cockpit refuse {agent.name}",
         )
 
 

@@ -66,7 +66,7 @@ def _now() -> datetime:
 
 
 STEP_FROM = 60
-"""Minimum columns for the next step in the heading after a lost connection."""
+"""Minimum terminal width at which the heading also says how to reconnect."""
 
 
 class InboxScreen(BaseScreen):
