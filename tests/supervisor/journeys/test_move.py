@@ -401,7 +401,7 @@ async def test_a_move_that_was_killed_is_continued_by_the_same_command(
     waiting = await cockpit.row()
     assert waiting.handoff is not None
     assert (waiting.handoff.phase, waiting.handoff.host) == ("moving", "gpu1")
-    assert "cockpit move api --to HOST" in str(waiting.handoff.detail)
+    assert "if `cockpit move` was interrupted, run it again" in str(waiting.handoff.detail)
     assert (waiting.session_id, waiting.pid) == (row.session_id, row.pid)
     cockpit.kill()
     await cockpit.launch()

@@ -446,7 +446,7 @@ async def test_the_command_line_lists_and_adopts(cockpit: Cockpit, terminal: Ter
         # An agent may not, whatever its settings say.
         asked = {**os.environ, "COCKPIT_RUN": "api-1", "COCKPIT_SOCKET": str(cockpit.places.socket)}
         code, _, err = await command("adopt", short, "--yes", env=asked)
-        assert (code, "Refused: adopt is for the user" in err) == (5, True), err
+        assert (code, "Refused: this agent may not adopt a session" in err) == (5, True), err
         assert not has_ended(found.pid)
         code, _, err = await command("adopt", short, "--name", "mine", "--yes")
         assert (code, err) == (0, f"Adopted the session as mine, in {cockpit.repository}\n")
