@@ -7,6 +7,7 @@ when one was missed, 1 when a bench failed. Figures depend on the machine, so no
 
 from __future__ import annotations
 
+import argparse
 import os
 import shutil
 import signal
@@ -26,8 +27,16 @@ KEPT = ("PATH", "LANG", "TERM", "HTTPS_PROXY", "SSL_CERT_FILE", "NODE_EXTRA_CA_C
 MISSED = 3
 
 
-def main(wanted: list[str]) -> int:
-    """Run the named ones (`panes` for `bench_panes.py`), or all."""
+def main(arguments: list[str]) -> int:
+    """Run the named benchmarks (`panes` for `bench_panes.py`), or all."""
+    parser = argparse.ArgumentParser(
+        prog="python -m tests.bench",
+        description="Measure cockpit. Without NAME, run all and write cockpit/docs/performance.md.",
+    )
+    parser.add_argument("wanted", nargs="*", metavar="NAME", help=", ".join(_names()))
+    wanted = parser.parse_args(arguments).wanted
+    if unknown := sorted({*wanted} - {*_names()}):
+        parser.error(f"no benchmark {', '.join(unknown)}; there are {', '.join(_names())}")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     begun, failed = time.monotonic(), []
     print(report.machine())
