@@ -29,12 +29,15 @@ from cockpit.supervisor.sessions.location import DIRECTORY_SECONDS
 async def approved_text(dependencies: Dependencies, agent: Agent, sealed: Document) -> str:
     """Return the text of the approved document; if the document differs, restore it first.
 
-    After an interrupted update, cockpit's copy is the newer version. Raises the errors of
-    `read_document`.
+    After an interrupted update, cockpit's copy is the newer version. Raises `Failed` if the
+    document differs and the copy is missing, and the errors of `read_document`.
     """
+    assert agent.handoff_record is not None
     path, documents = Path(sealed.path), dependencies.documents
     is_intact = partial(documents.is_intact, path, sealed.sha256)
     if not await read_document(dependencies, path, is_intact):
+        if not await asyncio.to_thread(documents.copies.path(agent.handoff_record.id).is_file):
+            raise _lost(sealed)
         await _put_back(dependencies, agent, path)
     return await read_document(dependencies, path, partial(read_chosen, path))
 
@@ -103,12 +106,16 @@ async def ensure_approved(dependencies: Dependencies, agent: Agent, sealed: Docu
             await asyncio.to_thread(documents.copy_again, path, ident, sealed.sha256)
         return
     if not is_copied:
-        raise Failed(
-            "The handoff document is not the approved one",
-            f"{sealed.path} was changed or removed, and so was cockpit's copy.",
-            "Nothing was ended. Start the handoff again.",
-        )
+        raise _lost(sealed)
     await _put_back(dependencies, agent, path)
+
+
+def _lost(sealed: Document) -> Failed:
+    return Failed(
+        "The handoff document is not the approved one",
+        f"{sealed.path} was changed or removed, and so was cockpit's copy.",
+        "Nothing was ended. Start the handoff again.",
+    )
 
 
 async def _put_back(dependencies: Dependencies, agent: Agent, path: Path) -> None:

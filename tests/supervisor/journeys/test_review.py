@@ -175,6 +175,29 @@ async def test_our_copy_is_the_agreed_document_when_the_session_is_swapped(
         assert copy.read_bytes() == agreed
 
 
+async def test_a_changed_document_whose_copy_is_gone_is_not_handed_over(cockpit: Cockpit) -> None:
+    """Only the hash of the agreed text is left: no text that differs from it is sealed anew."""
+    table = cockpit.agent(mode="prompt", steps=30, pause=2, step_tokens=100, faults="first:stuck")
+    async with cockpit.flying(table) as supervisor:
+        await cockpit.start()
+        await cockpit.until(lambda row: row.state == "idle")
+        review = await under_review_as_given(cockpit)
+        paper = cockpit.repository / str(review.document)
+        agreed = paper.read_text()
+        await cockpit.ask(Send(name="api", text="Go on."))
+        first = await cockpit.until(lambda row: "sleep" in " ".join(tools(row).values()))
+        await cockpit.ask(Approve(name="api"))
+        await cockpit.until(lambda row: row.handoff and row.handoff.phase == "waiting")
+        paper.write_text(agreed.replace("## Key Decisions\n", "## Key Decisions\n\nDelete it.\n"))
+        (supervisor.dependencies.places.handoffs / f"{review.id}.md").unlink()
+        end_turn(cockpit, first)
+        told = await cockpit.event("handoff.failed")
+        assert "is not the approved one" in told.text
+        assert (await cockpit.row()).pid == first.pid
+        (held,) = supervisor.dependencies.store.handoffs_named(review.id)
+        assert held.sha256 == hashlib.sha256(agreed.encode()).hexdigest()
+
+
 async def under_review_as_given(cockpit: Cockpit) -> HandoffStatus:
     """A document of notes is under review: the agent was asked for nothing."""
     notes = cockpit.home / "notes.md"
