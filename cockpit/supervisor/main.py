@@ -143,7 +143,7 @@ def _holder(path: Path) -> str:
 
 
 def dependencies(places: Places) -> Dependencies:
-    """Open the database, delete leftover git folders, and return the real dependencies."""
+    """Open the database, delete leftover git folders, and return the supervisor's dependencies."""
     clock = SystemClock()
     parts = assembled(places, clock)
     parts.store.open()
@@ -153,7 +153,7 @@ def dependencies(places: Places) -> Dependencies:
 
 
 def assembled(places: Places, clock: SystemClock) -> Dependencies:
-    """Return the real dependencies. Reads and writes nothing."""
+    """Return the supervisor's dependencies. Reads and writes no files."""
     environment = agent_environment(os.environ)
     processes = LocalProcesses()
     store = Store(places.database)

@@ -53,8 +53,8 @@ class Reactions:
     async def _consider(self, agent: Agent) -> None:
         """Pass the agent to each component.
 
-        An error of a component that only records or prepares something delays no handoff: it is
-        raised after the handoff was looked at.
+        An error of a component that only records or prepares something does not delay a handoff:
+        the error is raised after all components have run.
         """
         errors: list[Exception] = []
         for record in (

@@ -103,7 +103,7 @@ class Exit:
 
 @dataclass(frozen=True, slots=True)
 class LastRequest:
-    """The last request that answered an agent's question or changed its work, and its sender."""
+    """The last request that answered an agent's question or changed the agent's work."""
 
     verb: str
     by: str

@@ -2,7 +2,7 @@
 
 The transcript contains each shell's command and log, and the end of most tasks. The hooks report
 the tasks that are still running when a turn ends. Each task is listed once, by its id. Only
-`update` changes anything: it stores the result in the session's state.
+`update` changes anything: it stores the running tasks in the session's state.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cockpit.supervisor.agents.agent import Agent
 
 SUBAGENT = "subagent"
 LONGEST = 60
-"""Maximum characters shown of a command."""
+"""Maximum characters of the text of a task."""
 
 
 def with_background_status(agent: Agent, facts: Facts) -> Facts:

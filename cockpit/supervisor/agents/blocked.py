@@ -1,7 +1,8 @@
 """The state of a blocked handoff: start of the block, reason, and next retry.
 
 A blocked handoff is not cancelled, because the problem may go away: disk space is freed, or tmux
-answers again. A retry repeats the commands of the current state, as after a restart.
+answers again. A retry repeats the commands of the handoff's current state, as a restart of the
+supervisor does.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Read the documents of earlier sessions: of the same job, and of jobs that this job continues.
+"""Read the documents that led to a session: of its job, and of jobs that the job continues.
 
 Skips handoffs that the chain does not continue from: refused, failed and undone ones.
 """

@@ -37,5 +37,5 @@ class CompactionNotes:
     kept_before: str | None = None
     """Path of the file with the facts that were saved before the last compaction; else None."""
     too_late: str | None = None
-    """How far above the act threshold a compaction came that was too late for a handoff, as text;
-    None if there was none."""
+    """If the session compacted before a handoff could begin: how far the context was above the act
+    threshold, as text. Else None."""

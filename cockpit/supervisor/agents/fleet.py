@@ -288,7 +288,7 @@ class Fleet:
             ) from refused
 
     def forget(self, agent: Agent) -> None:
-        """Remove an agent that has no session, and its job.
+        """Remove an agent that has no session, together with its job.
 
         Does not raise on a disk error. The next `remember` then removes the agent's record,
         environment and hooks, unless the agent has a configuration file or a job: such a record
@@ -322,7 +322,10 @@ class Fleet:
             self._dependencies.store.save_agent(agent.record)
 
     def define_again(self, name: str) -> Agent | None:
-        """Add the agent of the loaded configuration with this name; None if there is none."""
+        """Add the agent that the loaded configuration defines by this name, and return it.
+
+        Returns None if the configuration does not define it.
+        """
         for settings in self.loaded.settings.agents if self.loaded else ():
             if settings.name == name and self.loaded is not None:
                 return self.take_up(settings, self.loaded.file_of(name))

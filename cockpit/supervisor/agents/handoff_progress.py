@@ -24,7 +24,10 @@ class Revived:
 
 @dataclass(slots=True)
 class HandoffProgress:
-    """The handoff of one agent. `handoff` and `record` are either both set or both None."""
+    """The state of one agent's handoff: due, in progress, or ended.
+
+    `handoff` and `record` are either both set or both None.
+    """
 
     handoff: Handoff | None = None
     record: HandoffRecord | None = None

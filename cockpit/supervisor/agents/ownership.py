@@ -21,9 +21,10 @@ from cockpit.supervisor.dependencies import Dependencies
 async def checked_document(
     dependencies: Dependencies, agent: Agent, path: str | None, *, by_agent: bool
 ) -> str | None:
-    """Check a document from a request. Return `path` unchanged; None without a document.
+    """Check that a document named in a request is valid and belongs to the agent's session.
 
-    Raises `BadUsage`, and `NoAnswer`.
+    Returns `path` unchanged; None without a document. Raises `BadUsage`, and `NoAnswer` if the file
+    system does not answer.
     """
     if path is None:
         return None

@@ -52,8 +52,8 @@ def next_runtime(order: Sequence[str], current: str) -> str:
 def configured_successor(agent: Agent) -> str | None:
     """Return the runtime in which a handoff continues the job, by the setting `successor`.
 
-    None without that setting, or if that is the runtime of the current session. Does not check
-    whether the runtime can start.
+    None without the setting, or if the next runtime is the current one. Does not check whether the
+    runtime can start.
     """
     order, current = agent.settings.handoff.successor, agent.runtime.name
     if not order or next_runtime(order, current) == current:

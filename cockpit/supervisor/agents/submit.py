@@ -42,7 +42,10 @@ async def refuse_first_dialog(dependencies: Dependencies, agent: Agent, pane: Pa
 
 
 async def paste(dependencies: Dependencies, agent: Agent, pane: PaneId, text: str) -> None:
-    """Paste the text, and wait until Enter submits it; at most about `PASTE_SHOWN` seconds."""
+    """Paste the text, and wait until the CLI would accept Enter. Does not press Enter.
+
+    Waits at most about `PASTE_SHOWN` seconds.
+    """
     panes, clock = dependencies.panes, dependencies.clock
     await panes.paste(pane, text)
     if agent.runtime.capabilities.may_lose_enter:

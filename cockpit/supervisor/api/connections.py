@@ -131,7 +131,7 @@ class UserOnly(H11Protocol):
     _refused: NotNow | None = None
     _deadline: asyncio.TimerHandle | None = None
     _waits_for: str | None = None
-    """The state of the request to which the deadline applies."""
+    """The state of the request for which the deadline was set; None without a deadline."""
 
     def connection_made(self, transport: Any) -> None:
         peer = transport.get_extra_info("socket")

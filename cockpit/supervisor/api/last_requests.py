@@ -1,4 +1,4 @@
-"""Remember the last request that answered an agent's question or changed its work, and its sender.
+"""For each agent, remember the last request that answered its question or changed its work.
 
 If an answer is refused because another user has already answered, the error names that user.
 """

@@ -58,7 +58,7 @@ async def view_of_git(
 def traces(directory: Path, git: GitView, files: list[str]) -> dict[str, Trace]:
     """Return where each file still exists: in the session's directory, its repository, or git.
 
-    Files outside the directory and the repository have no entry, even if a link inside leads there.
+    Files outside the directory and the repository have no entry, nor do links to such files.
     """
     roots = [Path(os.path.realpath(root)) for root in (directory, git.root) if root]
     by_file: dict[str, Trace] = {}

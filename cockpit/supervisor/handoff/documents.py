@@ -92,7 +92,7 @@ class DocumentBuilder:
         """Complete and check the writer's text, and save it with a copy, durably.
 
         Raises `CockpitError` or `OSError` if there is no valid text. Keeps the agent's draft until
-        the handoff is over, so that sealing can be repeated. The caller saves the state.
+        the handoff is over, so that sealing can be repeated. The caller saves the handoff's state.
         """
         assert agent.handoff is not None
         assert agent.handoff_record is not None
@@ -244,7 +244,10 @@ class DocumentBuilder:
     # Facts
 
     def facts(self, agent: Agent, collected: Facts | None = None) -> Facts:
-        """Return the transcript's facts, or `collected`, without modified handoff documents."""
+        """Return the transcript's facts, or `collected`, completed with the hooks' reports.
+
+        Leaves handoff documents out of the modified files.
+        """
         collected = collected or agent.session_state.reading.collector.facts()
         documents = str(agent.directory / agent.settings.handoff.directory)
         files = tuple(path for path in collected.files_modified if not path.startswith(documents))

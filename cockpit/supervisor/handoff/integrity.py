@@ -27,7 +27,7 @@ from cockpit.supervisor.sessions.location import DIRECTORY_SECONDS
 
 
 async def approved_text(dependencies: Dependencies, agent: Agent, sealed: Document) -> str:
-    """Return the text of the approved document; if the document differs, restore it first.
+    """Return the text of the approved document; if the file was changed, restore it first.
 
     After an interrupted update, cockpit's copy is the newer version. Raises `Failed` if the
     document differs and the copy is missing, and the errors of `read_document`.
@@ -92,8 +92,8 @@ async def ensure_approved(dependencies: Dependencies, agent: Agent, sealed: Docu
     """Make sure that the document on disk is the approved one; otherwise restore it.
 
     Recreates a changed or missing copy from the document. Keeps a changed document next to the
-    restored one. Raises `Failed` if document and copy both differ, and `Hindered` on a disk error.
-    Idempotent.
+    restored one. Raises `Failed` if neither the document nor the copy is the approved version, and
+    `Hindered` on a disk error. Idempotent.
     """
     assert agent.handoff_record is not None
     documents, path = dependencies.documents, Path(sealed.path)

@@ -1,4 +1,7 @@
-"""Choose the CLI of a handoff's new session, check that it can start, and choose its mode."""
+"""Choose the CLI and the permission mode of a handoff's new session.
+
+Checks that the CLI can start.
+"""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class History:
             await asyncio.sleep(0)
 
     def page(self, name: str | None, limit: int, before: str | None) -> Page:
-        """Return a page with the newest `limit` jobs. With `before`, only older jobs.
+        """Return a page with the newest `limit` jobs; with `before`, a job's id, only older jobs.
 
         Raises `BadUsage` for an unknown cursor.
         """
@@ -76,9 +76,10 @@ class History:
         return Page(self.chains(jobs[start:end]), older, total)
 
     def handoff_page(self, name: str | None, limit: int, before: str | None) -> Page:
-        """Return a page with the newest `limit` handoffs. With `before`, only older handoffs.
+        """Return a page with the newest `limit` handoffs.
 
-        The page's chains contain only these handoffs. Raises `BadUsage` for an unknown cursor.
+        With `before`, the id of a handoff, only older handoffs. The page's chains contain only
+        these handoffs. Raises `BadUsage` for an unknown cursor.
         """
         store = self._dependencies.store
         self.jobs_of(name)
@@ -236,7 +237,7 @@ class History:
     def agent_of(self, named: str, only: str | None = None) -> str:
         """Return a handoff's agent; `named` as in `document`. Raises `NoSuchAgent`, `BadUsage`.
 
-        With `only`, handoffs of other agents do not make a name ambiguous.
+        With `only`, the name of an agent, handoffs of other agents do not make `named` ambiguous.
         """
         return self._named(named, only).agent
 

@@ -203,7 +203,10 @@ def _add_sessions_without_documents(
 
 
 def _next_transcript(front: FrontMatter) -> str | None:
-    """Return where the next session's transcript would be: next to this session's transcript."""
+    """Return where the next session's transcript would be: next to the old session's transcript.
+
+    None if the document lacks the data, or if the CLI does not name transcripts by session id.
+    """
     if front.transcript is None or front.new_session_id is None:
         return None
     transcript = Path(front.transcript)

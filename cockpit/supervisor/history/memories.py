@@ -20,7 +20,7 @@ MOST_KEPT = 50
 
 
 class ChainMemories:
-    """Reads the memory of chains: the statements of their documents that hold or were revoked.
+    """Reads the memory of chains: the statements in their documents, in force or revoked.
 
     The documents before a session do not change, so the result is cached.
     """

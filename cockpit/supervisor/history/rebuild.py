@@ -115,8 +115,8 @@ def _is_complete(front: FrontMatter) -> bool:
 
 
 def _folders(front: FrontMatter, own: Mapping[str, str]) -> set[Path]:
-    """Return the folders that may contain the document: the setting of the folder may have changed
-    since."""
+    """Return the folders that may contain a document. Several, because the setting for the folder
+    may have changed after the document was written."""
     folders = {Path(front.previous_document).parent} if front.previous_document else set()
     if front.worktree is not None:
         folders |= {Path(front.worktree) / name for name in (FOLDER, own.get(front.agent, FOLDER))}

@@ -97,7 +97,10 @@ class Retention:
             store.save_handoff(replace(handoff, copy=str(place)))
 
     async def _clear_unreferenced(self) -> None:
-        """Remove expired copies and drafts of no handoff, such as those of `cockpit continue`."""
+        """Remove expired copies and drafts that no stored handoff uses.
+
+        For example, those that `cockpit continue` made.
+        """
         named = {handoff.id for handoff in self._dependencies.store.handoffs_with_copy()}
         named |= {handoff.id for handoff in self._dependencies.store.open_handoffs()}
         days = self._default_days()
@@ -157,7 +160,7 @@ class Retention:
 
 
 def _cleaner(transcript: Path, parse: Parse | None, redactor: Redactor) -> Callable[[str], str]:
-    """Return a function that removes known secrets, and secrets in the prompts, from a line.
+    """Return a function that removes known secrets, and those in the user's prompts, from a line.
 
     Reads the transcript's prompts when the first line is cleaned.
     """

@@ -51,7 +51,10 @@ class SearchIndex:
 
 
 def _text_of(documents: Documents, stale: Stale) -> str | None:
-    """Return the agent and the text below the front matter; None if no copy can be read."""
+    """Return the agent's name, and the document's text below the front matter.
+
+    None if neither the document nor a copy can be read.
+    """
     archived = documents.copies.archived(stale.handoff)
     for path in (stale.copy, stale.document, archived):
         if path is None or not is_file(path):

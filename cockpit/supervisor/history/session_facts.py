@@ -47,7 +47,11 @@ class SessionFacts:
         self._one_transcript = asyncio.Lock()
 
     async def of_agent(self, agent: Agent) -> dict[str, Any]:
-        """Return the session's facts, with the job's goal and the commits that exist in git."""
+        """Return the facts of the agent's current session.
+
+        Adds the job's goal, the state and commits of git, and the chain's decisions and constraints
+        in force.
+        """
         git = await self._dependencies.worktrees.facts(
             agent.directory, since_commit=agent.job.base_commit if agent.job else None
         )

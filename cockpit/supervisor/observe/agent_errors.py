@@ -1,4 +1,4 @@
-"""Show an error of watching one agent on the agent's row, without affecting other agents."""
+"""Show an error that occurs while an agent is watched; other agents are still watched."""
 
 from __future__ import annotations
 

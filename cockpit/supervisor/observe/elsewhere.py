@@ -1,4 +1,4 @@
-"""Watch sessions that cockpit did not start, because the user asked for it.
+"""At the user's request, watch sessions that cockpit did not start.
 
 Such a session is only read. Its transcript and the CLI's list of open sessions are read when they
 change, and an event notifies the user once when the context passes the act threshold. A watch is

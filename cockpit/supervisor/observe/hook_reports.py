@@ -20,7 +20,7 @@ from cockpit.supervisor.sessions.session_changes import SessionChanges
 
 
 class HookReports:
-    """Calls `consider` for each agent that reported something."""
+    """Processes reports; calls `consider` for each agent that reported something."""
 
     def __init__(
         self,

@@ -43,7 +43,7 @@ _TURNS = {
 
 
 class StatusFiles:
-    """Calls `consider` for each agent whose activity has changed."""
+    """Reads the state of running CLIs; calls `consider` for each agent whose state has changed."""
 
     def __init__(
         self,

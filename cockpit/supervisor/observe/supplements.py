@@ -131,7 +131,10 @@ class Supplements:
         await self._prepare(agent, "compact", at_start=False, over=prepared)
 
     def _is_stale(self, agent: Agent, prepared: Prepared) -> bool:
-        """Return whether the agent worked since the facts were written."""
+        """Return whether the agent has worked since the facts were written.
+
+        False in the first `FRESH` seconds after the facts were written.
+        """
         if agent.session_state.reading.meter.api_calls == prepared.calls:
             return False
         return self._dependencies.clock.monotonic() - prepared.written > FRESH

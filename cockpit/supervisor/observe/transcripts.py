@@ -45,7 +45,10 @@ class _Fetched:
 
 
 class Transcripts:
-    """Calls `consider` for each agent whose transcript has grown or became (un)readable."""
+    """Reads the agents' transcripts.
+
+    Calls `consider` for each agent whose transcript has grown, or became readable or unreadable.
+    """
 
     def __init__(
         self,

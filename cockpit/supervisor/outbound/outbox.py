@@ -190,7 +190,8 @@ class Outbox:
         return next((address for address in known if reference(address)["key"] == wanted), None)
 
     def _handle_answer(self, messages: Sequence[OutgoingRecord], answer: Answer) -> None:
-        """Remove messages that were sent together; after an error, schedule the next attempt."""
+        """Remove messages that were sent together; after a temporary error, schedule a new
+        attempt."""
         if not messages:
             return
         first, now = messages[0], self._now()

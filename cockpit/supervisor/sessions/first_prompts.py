@@ -21,7 +21,7 @@ LOOK = 0.3
 LOOK_FOR_AGENTS = 1.0
 """Seconds between two checks whether there are agents whose first prompts cockpit pastes."""
 PATIENCE = 30.0
-"""If the expected text is not on the screen after this many seconds, the row says so."""
+"""Seconds after which the agent's row says that the screen does not show the expected text."""
 KEY = "first prompt"
 """Key in `Troubles.failed` of the message about a first prompt that was not sent."""
 

@@ -231,7 +231,10 @@ class Sessions:
             agent.session = saved
 
     def finish(self, agent: Agent, record: AgentRecord | None = None) -> None:
-        """Save that the agent's session has ended, with `record` if given. Idempotent."""
+        """Save that the agent's session has ended. Saves `record` as the agent's record, if given.
+
+        Idempotent.
+        """
         self.save_counts(agent)
         session, record = agent.session, record or agent.record
         if session is not None and session.state == "live":

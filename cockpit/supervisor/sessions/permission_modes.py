@@ -31,7 +31,7 @@ class JobModes:
 
     @classmethod
     def of(cls, session: SessionRecord, usual: str | None = None) -> JobModes:
-        """Return the modes of a session's record, with `usual` in place of its mode unless None."""
+        """Return the modes in a session's record; `usual`, unless None, replaces the usual mode."""
         return cls(session.permission_mode if usual is None else usual, session.chosen_modes)
 
     def save_in(self, session: SessionRecord) -> SessionRecord:
@@ -47,9 +47,9 @@ class JobModes:
 def mode_in(runtimes: Runtimes, agent: Agent, modes: JobModes, runtime: Runtime) -> str:
     """Return the mode in which the CLI `runtime` runs the job's next session.
 
-    Empty for the program's default: of the configured CLI if the job has no mode, or of a custom
-    runtime without a mode of the same name. Never empty for other CLIs, because their default could
-    allow more.
+    Empty for the CLI's default: if the job has no mode and the CLI is the configured one, or if a
+    custom runtime has no mode of the same name. Never empty for other CLIs, because their default
+    could allow more.
     """
     mode = modes.usual
     if runtime.name != agent.settings.runtime:
@@ -64,10 +64,10 @@ def mode_in(runtimes: Runtimes, agent: Agent, modes: JobModes, runtime: Runtime)
 
 
 def is_same(runtimes: Runtimes, agent: Agent, modes: JobModes, runtime: Runtime) -> bool:
-    """Return whether the CLI `runtime` runs the next session in a mode that needs no question.
+    """Return whether the next session's mode in the CLI `runtime` needs no question to the user.
 
     No question is needed if the user chose the mode for this CLI, or if the mode allows exactly
-    what all modes together allow.
+    what `modes` together allow.
     """
     is_usual = runtime.name == agent.settings.runtime
     mode = mode_in(runtimes, agent, modes, runtime)

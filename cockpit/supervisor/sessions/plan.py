@@ -1,7 +1,6 @@
 """Describe the result of a start: directory and branch, or the error. Changes nothing.
 
-The start form shows this description. If the screen computed worktrees itself, the results could
-differ.
+The start form shows this description, so that the form and a start cannot differ.
 """
 
 from __future__ import annotations

@@ -93,9 +93,10 @@ class Starter:
 
         `prompt` describes the job; None for the configured prompt. With an inheritance, the session
         must first read the document. `resume` is the id of a session to reopen, or `reopen.LAST`. A
-        session of this agent continues in its own job, and gets only `prompt`. If a new worktree
-        must be set up, the session starts afterwards, in the background. The caller holds the
-        agent's lock, and has checked, while holding the lock, that the agent is not running.
+        session of this agent is reopened in the session's own job, with no text but `prompt`. If a
+        new worktree must be set up, the session starts afterwards, in the background. The caller
+        holds the agent's lock, and has checked, while holding the lock, that the agent is not
+        running.
         """
         self._sessions.locks.check_held(agent.name)
         agent.start.under_way = True

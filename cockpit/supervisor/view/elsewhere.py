@@ -34,7 +34,7 @@ READ_SECONDS = 2.0
 KEPT_SECONDS = 15.0
 """Seconds for which transcript readings are cached after a call of `ElsewhereRows.rows`."""
 SETTING_SECONDS = 30.0
-"""Maximum seconds until a changed setting is detected."""
+"""Maximum seconds until a change of `[elsewhere] show` is detected."""
 PATIENCE = 2.0
 """Time limit in seconds for one step of reading a transcript."""
 LONGEST_PATH = 4096
@@ -73,7 +73,7 @@ class ElsewhereRows:
             self._forget_later()
 
     def _forget_later(self) -> None:
-        """Drop the cached readings after a delay, so that an open list can reuse them."""
+        """Drop the cached readings after a delay, so that the next call of `rows` can use them."""
         if self._forgetting is not None:
             self._forgetting.cancel()
         self._forgetting = asyncio.get_running_loop().call_later(KEPT_SECONDS, self._forget)

@@ -126,7 +126,8 @@ def _no_terminal(agent: Agent) -> str | None:
 
 
 def unread(agent: Agent) -> bool:
-    """Return whether a new session worked for some turns without reading its document."""
+    """Return whether a session worked for `UNREAD_AFTER_TURNS` turns without reading its
+    document."""
     document = agent.must_read
     if document is None or agent.session_state.conduct.turns < UNREAD_AFTER_TURNS:
         return False

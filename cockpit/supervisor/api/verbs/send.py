@@ -24,7 +24,7 @@ ACCEPTED_WITHIN = 8.0
 """Seconds within which a CLI usually reports a prompt. Then the prompt box is checked."""
 REPORTED_WITHIN = 40.0
 """Additional seconds within which a CLI must report a prompt that has left the prompt box; a busy
-machine can be late. The sum of both times is less than the time that a client waits."""
+machine can be late. A client waits longer than `ACCEPTED_WITHIN` plus these seconds."""
 EMPTY_WITHIN = 2.0
 """Seconds within which the prompt box must become empty: before a prompt is pasted, because Gemini
 shows the previous prompt in the box for about a second while it reopens a session; and before a
