@@ -111,7 +111,8 @@ class LastRequest:
     at: float
     """When the request was completed, in seconds of `Clock.steady`."""
     question: str | None = None
-    """The id of the handoff, or the identity of the dialog, to which the request belonged."""
+    """The id of the handoff, or the identity of the dialog, that the request answered. For a
+    request that answers no question, the id of the handoff in progress. Else None."""
     handoff: str | None = None
     """The id of the handoff that the request answered, or that was then in progress; else None."""
 
@@ -147,8 +148,8 @@ class Agent:
     marked_done_at: float | None = None
     """When `cockpit done` marked this session's job as done, in seconds of `Clock.steady`."""
     last_request: LastRequest | None = None
-    """The last request that answered or changed this agent. Kept in memory only; None if there was
-    none since the supervisor started."""
+    """The last request that answered this agent's question or changed its work. Kept in memory
+    only; None if there was none since the supervisor started."""
     notified: tuple[str, ...] = ()
     """Notification URLs, current and earlier. They may contain secrets."""
 

@@ -18,7 +18,7 @@ class CompactionNotes:
     point_key: str | None = None
     """The key of `seen_point` in the database; see `compaction_points.key_of`."""
     seen_point: SeenPoint = field(default_factory=SeenPoint)
-    """Tokens at which this CLI compacts, as observed in all sessions with the same key."""
+    """Tokens at which this CLI compacts, as observed in all sessions with the same `point_key`."""
     passed: int | None = None
     """Largest token count, not yet stored, at which a request was sent without a compaction; else
     None."""

@@ -1,7 +1,7 @@
 """The environment of agents: the supervisor's, without misleading variables.
 
-Variables of a surrounding agent session or tmux make an agent believe that it runs inside that
-session. A variable with a terminal size would override the size of the pane.
+Variables of an agent session or tmux server in which the supervisor was started would mislead an
+agent about where it runs. A variable with a terminal size would override the size of the pane.
 """
 
 from __future__ import annotations

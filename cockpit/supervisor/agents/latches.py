@@ -6,9 +6,10 @@ from cockpit.adapters.store.store import Store
 from cockpit.supervisor.agents.agent import Agent
 
 UNDONE = "undone"
-"""The user returned to this session, so the next handoff asks first."""
+"""The user returned to this session by an undo, so the user is asked before the next handoff."""
 LET_COMPACT = "let.compact"
-"""The user lets the session compact: until it has, the context's size causes no handoff."""
+"""The user or a hook lets the session compact: until the next compaction, the context's size causes
+no handoff."""
 EARLIER_COST = "cost.earlier"
 """The session began before cockpit recorded it, so the days of its first known cost are unknown."""
 FULL_AT_START = "born.full"
@@ -29,8 +30,8 @@ def has_reported_done(store: Store, agent: Agent) -> bool:
 
 
 def began(boot: str) -> str:
-    """Return the name of the flag that stores the start time of the session's process.
+    """Return the name of the flag that stores when the session's process was started.
 
-    The flag's value is in monotonic seconds of this boot.
+    The flag's value is in monotonic seconds of the boot with the id `boot`.
     """
     return f"began.{boot}"

@@ -1,6 +1,6 @@
-"""Check that a handoff document belongs to an agent and its session.
+"""Check, by its front matter, that a handoff document belongs to an agent's session.
 
-The front matter is checked. A document without front matter is treated as written by the user.
+A document without front matter is accepted, because the user may have written it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
 """The CLI of a session, which can differ from the configured one after a handoff.
 
-The CLI belongs to the session, not to the agent, so that an undo and a restart use the right one.
+The CLI belongs to the session, not to the agent, so that an undo or a restart reopens each session
+in the CLI that wrote it.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ ENTER_SETTLES = 0.7
 
 
 def open_first_dialog(agent: Agent, screen: Screen) -> str | None:
-    """Return the question of the open dialog before a session, such as trust; None if none is open.
+    """Return the question of a dialog that comes before a session, such as trust; else None.
 
     If the screen has a prompt box, no such dialog is open: text that looks like a dialog is part of
     the conversation.

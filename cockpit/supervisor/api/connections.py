@@ -42,7 +42,7 @@ REFUSED_AT_ONCE = 64
 REFUSED_SECONDS = 1.0
 
 PEER = "process"
-"""The host of a request's `client`; its port is the process id."""
+"""The host in a request's `client`; the port in `client` is the process id."""
 
 _PHRASES = {400: "Bad Request", 408: "Request Timeout", 503: "Service Unavailable"}
 

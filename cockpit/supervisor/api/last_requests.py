@@ -28,9 +28,9 @@ class LastRequests:
         self._changed = changed
 
     def question(self, asked: Verb) -> str | None:
-        """Return the id of the question that a request answers; call this before the request runs.
+        """Return the id of the question that a request answers. Call this before the request runs.
 
-        If the request names no question, this is the id of the handoff in progress, if any.
+        If the request names no question, returns the id of the handoff in progress, or None.
         """
         named = getattr(asked, "handoff", None) or getattr(asked, "dialog", None)
         if named is not None or asked.verb not in REMEMBERED:

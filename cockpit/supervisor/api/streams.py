@@ -16,7 +16,8 @@ SERVER_SENT = "text/event-stream"
 BEAT = 15
 """Seconds without an event, after which a line shows that the connection is open."""
 MOST_READY = 64
-"""Maximum lines that wait here for a slow client; more wait in the source."""
+"""Maximum lines in the queue of one stream; if a client is slow, further lines wait in their
+source."""
 
 T = TypeVar("T")
 

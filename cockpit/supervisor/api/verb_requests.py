@@ -16,7 +16,7 @@ from cockpit.wire.verbs import Verb
 
 
 class VerbRequests:
-    """Checks each request's caller, runs the verb and records who asked."""
+    """Checks each request's caller, runs the verb, and records the request and its sender."""
 
     def __init__(
         self,

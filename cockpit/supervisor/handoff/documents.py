@@ -275,7 +275,11 @@ class DocumentBuilder:
     async def supplement(
         self, agent: Agent, token: str, occasion: Occasion, facts: Facts | None = None
     ) -> str:
-        """Return a reminder for the session, from its transcript or `facts`, without secrets."""
+        """Return the text that gives a session the facts of its work again, without secrets.
+
+        Uses `facts`, or else the transcript's facts. The text contains `token`, by which cockpit
+        recognizes in the transcript that the session received the text.
+        """
         ground = Ground(
             token=token,
             facts=self.facts(agent, facts),

@@ -1,4 +1,4 @@
-"""Give the agent permission to write its handoff document, and nothing else, without a dialog.
+"""Let the agent write its handoff document, but no other file, without a permission dialog.
 
 The permission is valid from the request until the session ends or the handoff is over. An agent may
 edit its draft after the document was sealed; a dialog would then keep its turn from ending.

@@ -260,7 +260,8 @@ class Engine:
     # Errors
 
     async def _or_block(self, agent: Agent, work: Awaitable[None]) -> None:
-        """Await the work. If it raises, show the error on the screen, and retry the work later."""
+        """Await the work. If it raises, mark the handoff as blocked; `look` then retries the
+        handoff."""
         try:
             await work
         except Exception as wrong:  # noqa: BLE001 - an error of one handoff is shown on the agent's row

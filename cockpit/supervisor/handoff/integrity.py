@@ -1,7 +1,7 @@
 """Protect the approved document: accept edits by the user, and revert edits by others.
 
 Between the approval and the new session, any process can write in the worktree. So cockpit's copy
-is the reference: if the document differs, it is restored from the copy. Approves nothing itself.
+is the reference: a document that differs from the copy is restored. Approves nothing itself.
 """
 
 from __future__ import annotations

@@ -28,7 +28,7 @@ class Outcomes:
     async def close(self, agent: Agent, ended: Ended) -> None:
         """Save the outcome, apply it, and remove the handoff from the agent.
 
-        Saves the outcome durably before anything else.
+        The outcome is saved durably before it is applied.
         """
         record = agent.handoff_record
         assert record is not None

@@ -62,7 +62,10 @@ class Guards:
         return None
 
     def _usage(self, agent: Agent, due: Due) -> str | None:
-        """Return why the handoff must wait for a usage limit, which stops a new session too."""
+        """Return why the handoff must wait until a usage limit resets; None if it need not.
+
+        A new session would reach the same limit.
+        """
         limit = usage_limited(agent)
         if limit is None or due.starter == "usage":
             return None

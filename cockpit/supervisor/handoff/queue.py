@@ -30,8 +30,8 @@ def is_under_way(agent: Agent) -> bool:
 
 
 def is_ahead(other: Agent, agent: Agent) -> bool:
-    """Return whether the handoff of `other` began before that of `agent`, and waits only in the
-    queue."""
+    """Return whether the handoff of `other` began before that of `agent`, and waits only for other
+    handoffs."""
     theirs, mine = other.handoff_record, agent.handoff_record
     if other.handoff is None or theirs is None or mine is None:
         return False

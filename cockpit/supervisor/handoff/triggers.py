@@ -229,7 +229,7 @@ class Triggers:
         return None
 
     def _by_usage(self, agent: Agent) -> Due | None:
-        """Return a due handoff if a usage limit ended the turn and the next CLI differs.
+        """Return a due handoff if a usage limit ended the turn and `successor` names another CLI.
 
         Only with `on_limit = "hand_over"`.
         """

@@ -16,7 +16,8 @@ from cockpit.core.session import SessionEvent, Skipped
 from cockpit.ports.records import SessionRecord
 
 LARGEST = 512 * 1024 * 1024
-"""Maximum bytes of a transcript that is read on request; takes about five seconds."""
+"""Maximum bytes of a transcript that is read on request. Reading that many takes about five
+seconds."""
 TRANSCRIPT, COPIED_FACTS = ".jsonl", ".json"
 """Suffixes of transcript files, and of files with facts that replace a large transcript."""
 

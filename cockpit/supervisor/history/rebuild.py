@@ -1,7 +1,7 @@
 """Rebuild the history from cockpit's copies of documents, after the database was lost.
 
 Runs only while no job is stored, and in one transaction, so that an interrupted rebuild is
-repeated. An event reports files that are unreadable or no handoff documents; they stay.
+repeated. Files that are unreadable or no handoff documents are kept, and an event lists them.
 """
 
 from __future__ import annotations

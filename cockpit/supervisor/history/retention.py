@@ -160,7 +160,7 @@ class Retention:
 
 
 def _cleaner(transcript: Path, parse: Parse | None, redactor: Redactor) -> Callable[[str], str]:
-    """Return a function that removes known secrets, and those in the user's prompts, from a line.
+    """Return a function that removes from a line the known secrets, and secrets found in prompts.
 
     Reads the transcript's prompts when the first line is cleaned.
     """

@@ -1,4 +1,4 @@
-"""Determine when a CLI wrote its pane's title: tmux reports only the current title."""
+"""Determine when a CLI wrote its pane's title: tmux reports the title without a time."""
 
 from __future__ import annotations
 

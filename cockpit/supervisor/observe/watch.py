@@ -20,7 +20,10 @@ from cockpit.supervisor.sessions.session_changes import SessionChanges
 
 
 class Watch:
-    """The three sources of the agents' states. Each has a method `follow`, which runs as a task."""
+    """The watchers of the agents' transcripts, hook reports and status files.
+
+    Each watcher has a method `follow`, which runs as a task.
+    """
 
     def __init__(
         self,
@@ -49,5 +52,5 @@ class Watch:
         self.status_files = StatusFiles(dependencies, sessions, changes, agents, consider)
 
     async def consider(self, agent: Agent) -> None:
-        """Check an agent as after a report, although no report has arrived."""
+        """Check an agent as if it had just reported something."""
         await safely(agent, "state", self._consider(agent))

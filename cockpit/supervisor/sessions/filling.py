@@ -24,7 +24,7 @@ class Filling:
 
     @property
     def used(self) -> float:
-        """Share of the window; 1 is full."""
+        """Share of the window that is used; 1 is full."""
         return self.tokens / self.window.tokens
 
     @property

@@ -1,6 +1,6 @@
 """Paste first prompts into programs that accept prompts only in their terminal.
 
-A prompt is pasted at most once. Until then, the prompt is kept in a private file, so that a
+A prompt is pasted at most once. It is kept in a private file until it is pasted, so that a
 restarted supervisor can paste it.
 """
 

@@ -17,7 +17,7 @@ class Predecessor:
 
 @dataclass(frozen=True, slots=True)
 class Inheritance:
-    """The handoff document from which a new agent continues."""
+    """The handoff document, decisions and session from which a new agent continues."""
 
     document: str
     """Absolute path at which the agent can read the document."""

@@ -60,8 +60,8 @@ def ended_with_server(end: Exit) -> bool:
 def note_shutdown(dependencies: Dependencies, agents: Iterable[Agent]) -> None:
     """Store which agents failed or were killed just before this supervisor ends.
 
-    They count as interrupted if the machine is shutting down.
-    Only the next supervisor can know whether the machine shut down: the boot id has then changed.
+    They count as interrupted if the machine is shutting down. Only the next supervisor can know
+    that: the boot id has then changed.
     """
     now, boot = dependencies.clock.now().timestamp(), dependencies.clock.boot()
     for agent in agents:

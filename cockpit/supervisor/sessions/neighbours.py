@@ -50,9 +50,10 @@ class Neighbours:
         await self._leases.ensure_free(agent)
 
     def check(self, agent: Agent) -> None:
-        """Raise `NotNow` if the worktree is being removed, or if another agent works in it.
+        """Raise `NotNow` if the agent's directory is being removed, or if another agent runs in it.
 
-        In a directory that is not an agent's worktree, records a warning about other agents.
+        Several agents may run in a directory that is no agent's worktree: then only records a
+        warning.
         """
         self.refuse_taken(agent.name, agent.directory, own=agent.record.worktree is not None)
         for other in self.of(agent):

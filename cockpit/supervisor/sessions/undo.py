@@ -152,7 +152,8 @@ class Undo:
         return again
 
     def _latch_undone(self, session: SessionRecord) -> None:
-        """Record that the user returned to this session, so that the next handoff asks first."""
+        """Record that the user returned to this session, so that the next handoff needs
+        approval."""
         store, now = self._dependencies.store, self._dependencies.clock.now().timestamp()
         with store.transaction():
             store.unlatch(session.id, UNDONE)
@@ -166,7 +167,8 @@ class Undo:
         self._changed(agent)
 
     def _note_done(self, agent: Agent, undone: SessionRecord, before: SessionRecord) -> None:
-        """Store the end of the undo in one transaction: after a crash, all of it or nothing."""
+        """Store the completed undo in one transaction, so that a crash cannot leave it half
+        stored."""
         now = self._dependencies.clock.now().timestamp()
         store = self._dependencies.store
         with store.transaction():

@@ -35,7 +35,7 @@ def note(agent: Agent) -> str | None:
 
 
 def _remarks(agent: Agent) -> list[str]:
-    """Return further remarks about the agent, starting with the most permanent."""
+    """Return further remarks about the agent, the longest-lasting first."""
     late = agent.session_state.compaction.too_late
     compacted = f"the CLI compacted the context, {late}: too late for a handoff" if late else None
     remarks = (

@@ -22,10 +22,11 @@ from cockpit.wire.views import ScreenQuery
 MOST_SCROLLBACK = 5000
 """Maximum lines of scrollback."""
 SCREEN_BUSY = 0.25
-"""Seconds between two captures of a pane whose agent is working."""
+"""Seconds between two captures of a pane whose agent is working or has not replied yet."""
 SCREEN_IDLE = 1.0
 SCREEN_AT_REST = 3.0
-"""Seconds between two captures of a pane, after more than ten captures without a change."""
+"""Seconds between two captures of an idle agent's pane, after more than ten captures without a
+change."""
 
 
 class ScreenView:
