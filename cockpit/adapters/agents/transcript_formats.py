@@ -131,7 +131,8 @@ def format_of(path: Path) -> TranscriptFormat:
 
 
 def _by_first_bytes(beginning: bytes) -> _Cli | None:
-    """Return the CLI whose records begin with exactly this spacing and order of keys; else None."""
+    """Return the CLI that wrote a transcript, from the exact spacing and order of keys at the
+    transcript's beginning; None if no CLI matches."""
     for cli, form in (
         (_Cli.CLAUDE, _CLAUDE),
         (_Cli.GEMINI, _GEMINI),

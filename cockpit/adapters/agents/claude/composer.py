@@ -37,7 +37,7 @@ def composer_empty(screen: Screen) -> bool | None:
 
 
 def _typed_text(line: str) -> str:
-    """Return the part of a line that the user typed.
+    """Return the part of a line that the user typed, without a suggestion of the CLI.
 
     A suggestion is faint, except for the letter at the cursor.
     """

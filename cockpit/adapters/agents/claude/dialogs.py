@@ -18,12 +18,12 @@ from cockpit.core.safetext import safe_line
 from cockpit.ports.panes import Screen
 
 FREE_TEXT = "Type something"
-"""The beginning of the label of the choice whose text the user types."""
+"""The beginning of the label of the choice that lets the user type an answer."""
 CHAT = "Chat about this"
 CHANGE_PLAN = "Tell Claude what to change"
 WITH_FEEDBACK = "shift+tab to approve with this feedback"
 TO_AMEND = "Tab to amend"
-"""Part of the last line while the choice at the cursor accepts text."""
+"""Part of a dialog's last line, shown while the choice at the cursor accepts text."""
 _WIDEST = 400
 
 _SGR = re.compile(r"\x1b\[[0-9;:]*m")
@@ -171,7 +171,11 @@ def _permission(lines: list[str], *, cut: bool, amends: bool) -> Dialog | None:
 
 
 def _head(lines: Sequence[str], end: int) -> tuple[str, str] | None:
-    """Return the title and the subject above the body; None if the title is not on the screen."""
+    """Return a dialog's title and subject, from the lines between a horizontal rule and line `end`.
+
+    None if the title is not on the screen. The subject is the path of a file; it is empty in
+    dialogs about anything else.
+    """
     for at in range(end - 1, max(end - 12, -1), -1):
         if _RULE.match(lines[at]):
             head = [line.strip() for line in lines[at + 1 : end] if line]
@@ -188,7 +192,8 @@ def _body_line(line: str) -> str:
 
 
 def _question(lines: list[str]) -> Dialog | None:
-    """Read one question: choices, a rule, and the choice to talk about the question instead."""
+    """Read a dialog with one question. Below its choices are a horizontal rule and the choice to
+    talk about the question instead."""
     end = _end_of_text(lines, len(lines))
     chat = _CHOICE.match(lines[end - 1]) if end else None
     if chat is None or chat[3] != CHAT or end < 2 or not _RULE.match(lines[end - 2]):
@@ -305,7 +310,7 @@ def _no_plan(lines: Sequence[str]) -> Dialog | None:
 
 
 def _plan(lines: list[str], *, cut: bool) -> Dialog | None:
-    """Read the question after a plan. The last choice is a text line."""
+    """Read the dialog that asks whether to carry out a plan. Its last choice is a text line."""
     end = _end_of_text(lines, len(lines))
     if end < 2 or lines[end - 1].strip() != WITH_FEEDBACK:
         return None

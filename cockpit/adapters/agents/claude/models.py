@@ -105,7 +105,7 @@ def compacts_at(window_tokens: int, environment: Mapping[str, str]) -> int | Non
 def compaction_settings(environment: Mapping[str, str]) -> str:
     """Return the compaction settings in the environment as one line.
 
-    For equal lines, `compacts_at` returns the same token counts.
+    While this line stays the same, `compacts_at` returns the same token count for a window.
     """
     settings = (f"{name}={value}" for name in _ON_COMPACTION if (value := environment.get(name)))
     return " ".join(settings)[:500]

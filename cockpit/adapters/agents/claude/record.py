@@ -392,10 +392,10 @@ def _permission_mode(record: Record) -> Sequence[SessionEvent]:
 
 
 def session_of(line: bytes) -> Identified | None:
-    """Return the session's data in a line of any kind; None for a line without a session id.
+    """Return the session's id, directory, branch and permission mode, from a line of any kind.
 
-    `parse` does not return this data for the most frequent lines, and some transcripts have no
-    other lines.
+    None for a line without a session id. `parse` leaves this data out for the most frequent lines,
+    and some transcripts have no other lines.
     """
     try:
         record = loads(line)

@@ -1,7 +1,7 @@
 """Find the transcript of a Claude Code session, and check whether the session can be resumed.
 
 The name of a transcript's folder is a lossy encoding of the session's directory, so the directory
-is read from the `cwd` fields in the transcript. The conversation is not used.
+is read from the `cwd` fields in the transcript. No other field is used.
 """
 
 from __future__ import annotations

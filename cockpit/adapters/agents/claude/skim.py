@@ -36,8 +36,9 @@ from cockpit.core.session import (
 )
 
 _KEPT_BACK = 40
-"""Maximum number of results held back at a time, including those that a later result replaced. With
-more, collectors could have forgotten the calls of the oldest results."""
+"""Maximum number of results held back at a time, counting those that a later result replaced. With
+one more, all are passed on: a collector remembers only a limited number of calls, and must still
+know the call of each result."""
 _BARE = b'{"type":"'
 """The beginning of records outside the conversation; some contain 40 KB of system prompt."""
 _SYNTHETIC = "<synthetic>"
@@ -70,7 +71,8 @@ class FactsParser:
         """The latest successful check of each kind, held back while a newer one can replace it."""
         self._kept_back = 0
         self._texts: deque[str] = deque(maxlen=REPLIES_BEFORE + 1)
-        """The main agent's last texts, which are left out of the events of replies."""
+        """The main agent's most recent texts, which `_held_texts` returns as events. The events of
+        replies have no text."""
 
     def __call__(self, line: bytes) -> Sequence[SessionEvent | Skipped] | Skipped:
         """Parse the next line. The result can include events held back from earlier lines."""

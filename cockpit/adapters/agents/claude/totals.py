@@ -23,7 +23,7 @@ _BEGINNING = re.compile(
     rb'|"type":"user","message":\{"role":"user","content":\[\{'
     rb'(?:"tool_use_id":"|"type":"tool_result"))'
 )
-"""Matches the beginning of a reply or a result, without the first block."""
+"""Matches the beginning of a line with a reply or a tool result, up to its first block."""
 _USAGE = re.compile(
     rb'\],"stop_reason":(?:null|"[a-z_]*"),(?:"stop_sequence":(?:null|"[^"\\]*"),)?'
     rb'"usage":\{"input_tokens":([0-9]{1,12}),"cache_creation_input_tokens":([0-9]{1,12}),'

@@ -40,7 +40,7 @@ class Counts(Struct, gc=False):
 
 
 class Block(Struct, gc=False):
-    """A block of a message: text, a call or a result."""
+    """A block of a message: text, a tool call or a tool result."""
 
     type: str
     text: str | None = None

@@ -46,7 +46,7 @@ BY_THE_CLI = (
 NOTICE = "<task-notification>"
 _NOTICED = re.compile(r"<(task-id|tool-use-id|status|result)>([^<]*)")
 _TIMED_OUT = re.compile(r"<event>[^<]*\[Monitor timed out\b")
-"""Matches the last event of a monitor, which has no status (2.1.330)."""
+"""Matches the notice that a monitor timed out. Such a notice has no status (2.1.330)."""
 _PASTED = re.compile(
     r'\n{0,2}<pasted_content id="([\w-]{1,40})">\n(.*?)\n</pasted_content id="\1">\n?', re.DOTALL
 )
@@ -170,7 +170,7 @@ def _is_meta(record: Record, text: str) -> bool:
 
 
 def notice(text: str, at: datetime | None) -> Sequence[SessionEvent]:
-    """Return the event for the background task or subagent that ended, from the CLI's notice.
+    """Parse a notice of the CLI: return the event for a background task or subagent that has ended.
 
     Empty if the notice reports no end.
     """

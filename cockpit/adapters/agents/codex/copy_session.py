@@ -1,7 +1,7 @@
 """Ask a copy of a Codex session to write the handoff document; the session itself is unchanged.
 
 `codex exec fork --ephemeral` answers one question from a copy that is not saved (0.169.0). The copy
-may only read; it has no shell and none of cockpit's hooks. It does not run in the agent's
+may only read; it has no shell and none of cockpit's hooks, and does not run in the agent's
 directory.
 """
 

@@ -68,5 +68,6 @@ def snake_case(event: str) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a TOML basic string; JSON escapes the same characters in the same way."""
+    """Return a text as a TOML basic string. The text is written as JSON, which escapes the same
+    characters in the same way."""
     return json.dumps(text, ensure_ascii=False)

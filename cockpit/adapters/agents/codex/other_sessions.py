@@ -135,8 +135,8 @@ def _held(folder: Path) -> list[tuple[SessionId, int]]:
 
 
 def _open_record(pid: int, ident: SessionId) -> Path | None:
-    """Return the session's transcript; None if the process does not have it open, as before the
-    first prompt."""
+    """Return the path of the session's transcript; None if the process does not have the transcript
+    open, as before the first prompt."""
     for path in open_paths(pid):
         record = reported_transcript(str(path), ident)
         if record is not None and is_file(record):

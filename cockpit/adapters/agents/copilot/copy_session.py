@@ -39,8 +39,9 @@ async def ask_copy(
 ) -> Aside:
     """Return the answer of a copy of the session.
 
-    Returns after the copy's process has ended and the copy is removed. Raises `Failed` if there is
-    no answer, and `NotNow` if there is no transcript.
+    Returns after the copy's process has ended and the copy is removed. Raises `NotNow` if the
+    session has no transcript, and `Failed` if the session cannot be copied, or if Copilot fails or
+    exceeds the deadline.
     """
     original = session_folder(order.session_id, environment)
     if original is None or not original.is_dir():

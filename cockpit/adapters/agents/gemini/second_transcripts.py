@@ -49,9 +49,9 @@ def remove_second_transcript(record: Path) -> None:
 
 
 def remove_later(record: Path) -> None:
-    """Remove the second transcript of a session that Gemini is resuming, after `QUIET_SECONDS`.
+    """Start a timer that removes the second transcript of a session that Gemini is resuming.
 
-    Returns immediately.
+    The timer runs for one second more than `QUIET_SECONDS`.
     """
     timer = threading.Timer(QUIET_SECONDS + 1, remove_second_transcript, (record,))
     timer.daemon = True

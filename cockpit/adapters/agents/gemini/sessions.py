@@ -22,7 +22,8 @@ from cockpit.core.ids import SessionId
 _NAME = re.compile(r"session-[0-9T-]{10,40}-([0-9a-f]{8})\.jsonl")
 _FIRST_LINE = 65_536
 PROJECT_ROOT = ".project_root"
-"""The file in Gemini's folder for a project that contains the path of the project's directory."""
+"""Name of a file in a project's folder in Gemini's folder. The file contains the path of the
+project's directory."""
 
 
 def record_path(session_id: SessionId, environment: Mapping[str, str]) -> Path | None:

@@ -98,8 +98,8 @@ class ProcessLog:
 def runs_of(processes: Iterable[Started], runs: Iterable[Run]) -> Mapping[int, Run]:
     """Return the run of each process, by pid; leave out processes whose run is not certain.
 
-    Each live process has one run. If a process has only one possible run, no other process can have
-    that run.
+    Runs are assigned by elimination: if only one run is possible for a process, no other process
+    can have that run.
     """
     left = {process.pid: process for process in processes}
     free = [run for run in runs if run.directory]

@@ -70,8 +70,9 @@ class Opencode(HookedRuntime):
     """The runtime `opencode`. Stores its files below `state`, by agent name or session id.
 
     opencode writes no status file: the transcript shows when turns begin and end. The plugin does
-    not know which permissions the user gave in the session. The plugin answers opencode's question
-    about a permitted file before a dialog opens; in `plan`, opencode refuses without a question.
+    not know which permissions the user gave in the session. If opencode asks about the file of
+    `permit_writing`, the plugin answers before a dialog opens; in `plan`, opencode refuses the file
+    without a question.
     """
 
     name = "opencode"

@@ -200,7 +200,7 @@ class OwnProgram(Command):
         }
 
     def _filled(self, arguments: Sequence[str], values: Mapping[str, str]) -> list[str]:
-        """Replace the placeholders in these words; placeholders inside values are kept."""
+        """Replace the placeholders in these words. A placeholder inside a value is not replaced."""
         return [_replaced(word, values) for word in arguments]
 
     def parse(self, line: bytes) -> Sequence[SessionEvent] | Skipped:
