@@ -3,7 +3,7 @@
 All programs and users of this machine, and all pages in the user's browser, can connect to a
 loopback port. So a token is required: first in the URL, then in a cookie. Only this machine's names
 are accepted as `Host`, because another site's name may resolve to this machine. Only cockpit's own
-page may open the socket. This module opens no socket and uses no library.
+page may open the screen's WebSocket. This module does no network I/O and uses no library.
 """
 
 from __future__ import annotations

@@ -4,9 +4,10 @@ A request needs a token in its `Authorization` header. A page of another site ca
 header, because the gateway refuses the browser's CORS preflight request. The browser's cookie
 allows only reading, and only for cockpit's own page and the address bar. A page at another port of
 this machine, such as an agent's development server, is on the same site, so the browser sends the
-cookie for it too.
-`Host` must be this machine, because another site's name may resolve to it. This module opens no
-socket and uses no library.
+cookie with that page's requests too.
+
+`Host` must be this machine, because another site's name may resolve to this machine. This module
+does no network I/O and uses no library.
 """
 
 from __future__ import annotations
@@ -144,8 +145,8 @@ class Gateway:
         )
 
     def _is_our_page(self, asked: Asked) -> bool:
-        """Return whether the request has a valid cookie, and comes from cockpit's own page or from
-        the browser's address bar."""
+        """Return whether the request has a valid cookie, and a header about the page that sent it.
+        `_check_page` has already refused pages other than cockpit's own."""
         # A browser sends at least one of these headers. Without one, the page is unknown.
         names_its_page = "origin" in asked.headers or "sec-fetch-site" in asked.headers
         return names_its_page and self._access.is_session_cookie(asked.cookie)
