@@ -57,7 +57,7 @@ class ArrivingWorktree:
     async def check_branch(self, branch: str, head: str) -> None:
         """Raise `Failed` if the branch is checked out, or cannot be moved forward to `head`.
 
-        The second check is left out if the commit `head` has not arrived yet.
+        While the commit `head` has not arrived, only the first condition is checked.
         """
         at = await self.branch_commit(branch)
         if at is None:
@@ -163,7 +163,8 @@ class ArrivingWorktree:
         return made.new_branch
 
     async def _move_back(self, parcel: Parcel, branch: str, before: str | None) -> None:
-        """Set an existing branch to its commit from before `restore`, unless it was moved since."""
+        """Set an existing branch back to `before`, its commit before `restore`, unless the branch
+        has moved since `restore`."""
         if before is not None and before != parcel.state.head:
             arguments = ("update-ref", f"refs/heads/{branch}", before, parcel.state.head)
             await self._command.run(self.repository, *arguments, settings=DURABLE)

@@ -115,7 +115,7 @@ NO_REPOSITORY = GitAnswer(128, b"", "not a git repository")
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """One git call."""
+    """A git command, with its directory, settings and input."""
 
     directory: Path
     arguments: tuple[str, ...]
@@ -180,7 +180,7 @@ class GitCommand:
         """Yield variables with which git, or a program that calls git, runs none of the
         repository's programs.
 
-        The variables are empty outside a repository. With `bare`, git reads neither the worktree's
+        Yields no variables outside a repository. With `bare`, git reads neither the worktree's
         files nor submodules. Blocks. Raises as `run` does.
         """
         snapshot = self._snapshot(directory, folder)

@@ -15,7 +15,7 @@ from cockpit.core.safetext import safe_line
 
 REFERENCES = "refs/cockpit/keep"
 MUST_NOT_EXIST = ""
-"""An old value for `git update-ref`: the reference must not exist yet."""
+"""The old value to pass to `git update-ref` for a reference that must not exist yet."""
 
 
 class GitCommitRefs:

@@ -78,7 +78,8 @@ class GitWorktrees:
     async def create_empty(
         self, repository: Path, directory: Path, branch: str, commit: str, agent: str
     ) -> Worktree:
-        """Create a worktree without files. The branch is new, or is at the commit already.
+        """Create a worktree without files, on a new branch at `commit` or on an existing branch
+        that is at `commit`.
 
         Raises `CockpitError` if the path exists, or if the branch is at another commit or checked
         out.
@@ -332,8 +333,9 @@ class GitWorktrees:
         )
 
     async def _base(self, repository: Path, base: str) -> str:
-        """Return the full name of the reference from which a worktree starts: `base`, or the branch
-        of HEAD; "" if there is none.
+        """Return the full reference name of `base`; without `base`, that of the branch of HEAD.
+
+        Empty if there is no such reference, for example if `base` is a hash.
         """
         asked = ["rev-parse", "--symbolic-full-name", "--verify", "-q", base]
         arguments = asked if base else ["symbolic-ref", "-q", "HEAD"]

@@ -29,7 +29,7 @@ _ALONE = (
     "-l200", f"-O{os.devnull}", "--submodule=short",
     "--ignore-submodules=dirty",
 )  # fmt: skip
-"""Options that override the repository's own settings."""
+"""The command `git diff`, with options that override the repository's own settings."""
 _TEXT = ("--unified=3", "--inter-hunk-context=0", "--src-prefix=a/", "--dst-prefix=b/")
 _UNTRACKED = (
     "ls-files", "--others", "--exclude-standard", "--directory", "--no-empty-directory", "-z",

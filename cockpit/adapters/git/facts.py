@@ -25,7 +25,7 @@ STATUS_LINES = 200
 COMMITS = 20
 FILES = 200
 NAMES = 64 * 1024
-"""Maximum bytes of a list of file names."""
+"""Maximum bytes that are read of git's list of changed files."""
 OPERATIONS = {
     "rebase-merge": "rebase",
     "rebase-apply": "rebase",

@@ -51,8 +51,9 @@ class GitListing:
         return list(await asyncio.gather(*(self._state_of(tree, folders) for tree in trees)))
 
     async def _state_of(self, tree: Tree, folders: dict[Path, Path]) -> Tree:
-        """Return a worktree's state. Values that cannot be read are unknown; an error does not
-        affect other worktrees.
+        """Return the worktree with its state added.
+
+        Values that cannot be read are unknown; an error does not affect other worktrees.
         """
         try:
             return await self._described(tree, folders)
@@ -233,7 +234,8 @@ def own_folder(common: Path, directory: Path) -> Path | None:
 
 
 def _kept_modules(top: Path) -> list[Path]:
-    """Return the repositories of submodules, including nested ones."""
+    """Return the git directories of submodules, including nested ones, below `top`, the folder
+    `modules` of a worktree's git directory."""
     modules = []
     for folder, names, files in os.walk(top):
         if "HEAD" in files and "objects" in names:

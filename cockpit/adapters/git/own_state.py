@@ -140,7 +140,8 @@ class GitOwnState:
     async def _sorted(
         self, tree: Tree, folder: Path, hashes: list[str]
     ) -> tuple[list[str], list[tuple[str, str]]]:
-        """Return the commits among the hashes, and the type and hash of other existing objects."""
+        """Return the commits among the hashes, including commits to which tags refer, and the type
+        and hash of other existing objects."""
         commits, others = [], []
         for kind, held in await self._kinds(tree, folder, hashes):
             if kind == "commit":
@@ -188,9 +189,8 @@ class GitOwnState:
     async def entries(
         self, git_paths: GitPaths, state: OwnState, only: OwnObjects
     ) -> dict[bytes, Entry]:
-        """Store the files and the objects that are not commits in git; return tree entries for
-        them.
-        """
+        """Store in git the files of `state`, and the objects of `only` that are not commits; return
+        tree entries for both."""
         entries: dict[bytes, Entry] = {}
         for name, content in state.files.items():
             entries[b"git/" + name] = (FILE, await self._written(git_paths, content))

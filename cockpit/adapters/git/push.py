@@ -115,9 +115,8 @@ class GitPush:
         raise Failed(title, f"Remotes: {shown}.", hint)
 
     async def _allowed(self, directory: Path, plain: Sequence[str]) -> tuple[Setting, ...]:
-        """Return the settings in effect. Raises `Failed` if the repository's own settings could run
-        programs or redirect the push.
-        """
+        """Return the git settings that apply to the directory. Raises `Failed` if the repository's
+        own settings could run programs or redirect the push."""
         snapshot = await self.command.snapshot(directory)
         if snapshot is None:
             raise Failed(
@@ -251,8 +250,11 @@ class GitPush:
         return [safe_line(subject, 200).strip() or branch for subject in subjects]
 
     async def _compare_base(self, directory: Path, own: str, base: str) -> str:
-        """Return the commit of the base, or else of the worktree's start; "" if neither is
-        known."""
+        """Return the commit with which the branch `own` is compared.
+
+        This is the commit of `base`, or else of the base or the start that cockpit's note about the
+        worktree records. Empty if none of them is known.
+        """
         folder = await self.command.run(directory, "rev-parse", "--absolute-git-dir")
         made = await asyncio.to_thread(read_note, Path(folder.line)) if folder.ok else None
         noted = (made.base, made.commit) if made is not None else ()

@@ -36,7 +36,7 @@ EVERY_NAME = {
 LISTING = ("ls-tree", "-r", "-z", "--full-tree")
 
 Entry = tuple[str, str]
-"""Mode and hash, in git's format."""
+"""Mode and hash of a file, in git's format."""
 
 
 @dataclass(frozen=True, slots=True)

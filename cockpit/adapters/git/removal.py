@@ -60,8 +60,7 @@ class GitRemoval:
         self._saver = WorktreeSaver(command, self._raw_files, self._own)
 
     async def salvage(self, tree: Tree, left_out: tuple[str, ...]) -> str | None:
-        """Save a worktree; return the new reference, or None if there is neither a commit nor a
-        file."""
+        """Save a worktree; return the new reference, or None if there is nothing to save."""
         async with self._open_git_paths(tree) as git_paths:
             saved = await self._saver.save(tree, git_paths, left_out, whole=False)
             await self._prove_saved(tree, git_paths, saved.reference, saved.commits)

@@ -22,7 +22,8 @@ from cockpit.core.safetext import safe_line
 AT_ONCE = 32_000_000
 """Maximum bytes of files for one git call; a larger file gets its own call."""
 SMALLEST = 512
-"""The bytes that a smaller file counts toward `AT_ONCE`, to limit the small files per call."""
+"""A smaller file counts as this many bytes toward `AT_ONCE`, which limits the number of small files
+per call."""
 DEADLINE = 300.0
 
 

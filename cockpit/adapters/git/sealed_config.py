@@ -68,7 +68,8 @@ class Snapshot:
 
 
 class Snapshots:
-    """A cache of settings by directory; settings are read again if one of their files changes."""
+    """A cache of git settings by directory. Settings are read again if one of the repository's
+    files with settings changes, but not if only the user's own configuration changes."""
 
     def __init__(self, ask: Asking) -> None:
         self._ask = ask
@@ -78,7 +79,7 @@ class Snapshots:
         """Return the git settings that apply to a directory; None outside a repository.
 
         Raises `Failed` if the settings cannot be read. Blocks. Starts no process for cached
-        settings whose files have not changed.
+        settings, unless the repository's files with settings have changed.
         """
         kept = self._kept.get(directory)
         if kept is not None and _signature(directory, kept[1].places) == kept[0]:
@@ -147,9 +148,9 @@ def sealed(
 ) -> Iterator[dict[str, str]]:
     """Yield variables with which git reads the snapshot instead of the repository's configuration.
 
-    They are valid inside the `with` block. With `bare`, git does not read the worktree's files
-    either. `private` is a folder that only cockpit writes to, created if missing; None means the
-    system's folder for temporary files. Raises `OSError`.
+    They are valid inside the `with` block. With `bare`, git reads neither the worktree's files nor
+    submodules. `private` is a folder that only cockpit writes to, created if missing; None means
+    the system's folder for temporary files. Raises `OSError`.
     """
     seal = make_scratch(private)
     places = snapshot.places
