@@ -17,7 +17,7 @@ from cockpit.core.multiplex import LONGEST_FRAME, Frame, Kind, Multiplexer
 
 _BLOCK = 65_536
 _ENOUGH = 65_536
-"""Number of unsent bytes from which on no stream is read."""
+"""While at least this many bytes wait to be sent on the connection, no stream's socket is read."""
 _READABLE = select.POLLIN | select.POLLHUP | select.POLLERR
 
 
@@ -30,7 +30,7 @@ class _Joined:
         """Received data that the socket has not accepted yet: at most one flow-control window,
         which the multiplexer enforces."""
         self.read_all = False
-        """Whether the socket has nothing more to send."""
+        """Whether the socket was read up to the end of its data."""
         self.received_end = False
 
 
@@ -95,9 +95,9 @@ class Pump:
     def turn(self, *, seconds: float | None = None, wake: int | None = None) -> int | None:
         """Wait until something can be copied, for at most `seconds`, and copy it.
 
-        Returns the number of bytes that arrived on the connection, and None at its end. With None
-        as `seconds`, waits without a limit. `wake` is another descriptor whose data ends the wait.
-        Raises `Violation` and `OSError`.
+        Returns the number of bytes that arrived on the connection, or None at the end of the
+        connection. With None as `seconds`, waits without a limit. `wake` is another descriptor
+        whose data ends the wait. Raises `Violation` and `OSError`.
         """
         ready = self._wait(seconds, wake)
         arrived: int | None = 0

@@ -203,7 +203,7 @@ class _Batch:
 
 
 class _Worker(threading.Thread):
-    """Runs batches until it receives None."""
+    """A daemon thread that runs one batch after another. A None in `inbox` ends the thread."""
 
     def __init__(self) -> None:
         super().__init__(name="cockpit-files", daemon=True)

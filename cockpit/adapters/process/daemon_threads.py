@@ -20,7 +20,11 @@ LAST_SECONDS = 3.0
 
 
 class DaemonThreads(ThreadPoolExecutor):
-    """An executor for `loop.set_default_executor`, which accepts only a `ThreadPoolExecutor`."""
+    """An executor that runs calls on daemon threads, at most `most` at once.
+
+    A subclass of `ThreadPoolExecutor`, because `loop.set_default_executor` accepts no other
+    executor.
+    """
 
     def __init__(self, most: int = MOST) -> None:
         super().__init__(max_workers=1)

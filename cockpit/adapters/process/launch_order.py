@@ -27,10 +27,12 @@ LONGEST_ARGUMENT = 120_000
 """Maximum bytes of an argument. Linux refuses 128 KB, without a message for the user."""
 
 LONGEST_PIECE = 20_000
-"""Maximum bytes of a mentioned file: Claude Code skips files of more than 25,000 tokens."""
+"""Maximum bytes of a prompt file that the first prompt mentions: Claude Code skips files of more
+than 25,000 tokens."""
 
 MOST_LINES = 1_000
-"""Maximum lines of a mentioned file: Claude Code truncates at 2,000."""
+"""Maximum lines of a prompt file that the first prompt mentions: Claude Code truncates files at
+2,000 lines."""
 
 _LINE_END = re.compile(rb"\n")
 
@@ -155,8 +157,10 @@ def _is_secret(launch: Launch) -> bool:
 
 
 def _pieces(prompt: bytes) -> Iterator[bytes]:
-    """Split the prompt at line ends into pieces that are short enough to be mentioned. A line that
-    is too long is split between two characters.
+    """Split the prompt at line ends into pieces of at most `LONGEST_PIECE` bytes and `MOST_LINES`
+    lines.
+
+    A line that is too long is split between two characters.
     """
     while prompt:
         end = min(len(prompt), LONGEST_PIECE)

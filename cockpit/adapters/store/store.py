@@ -318,8 +318,8 @@ class Store(Database):
         return [SessionId(row[0]) for row in rows]
 
     def boot_epoch(self, boot: str, epoch: float) -> float:
-        """Return the Unix time of this boot as it was first stored; store `epoch` if there is
-        none."""
+        """Return the Unix time of this boot as it was first stored. If none is stored, store and
+        return `epoch`."""
         self.latch(SessionId(""), f"boot.{boot}", epoch)
         held = self.latched(SessionId(""), f"boot.{boot}")
         return epoch if held is None else held

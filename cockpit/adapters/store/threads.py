@@ -12,7 +12,7 @@ MOST = 10_000
 
 
 class ThreadTable:
-    """Stores the chat thread for each job's messages, in the database of one store."""
+    """Stores the thread for each job's messages in each chat, in the database of one store."""
 
     def __init__(self, store: Store) -> None:
         self._run = store.run
@@ -24,7 +24,7 @@ class ThreadTable:
         return None if row is None else str(row[0])
 
     def remember(self, place: str, job: str, thread: str) -> None:
-        """Store a job's thread, replacing an older thread."""
+        """Store the thread of a job's messages in the chat `place`, replacing an older thread."""
         self._run("insert or replace into threads values (?, ?, ?)", place, job, thread)
         self._run(
             "delete from threads where rowid in "
@@ -33,5 +33,5 @@ class ThreadTable:
         )
 
     def forget(self, place: str, job: str) -> None:
-        """Remove a job's thread."""
+        """Remove the thread of a job's messages in the chat `place`."""
         self._run("delete from threads where place = ? and job = ?", place, job)

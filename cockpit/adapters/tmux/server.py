@@ -60,7 +60,7 @@ class TmuxServer:
 
     async def start(self) -> tuple[int, bool]:
         """Start the server and create the session if they do not exist. Return the server's pid,
-        and whether it is new."""
+        and whether this call started the server."""
         async with self._starting:
             known = await self.pid()
             if known is not None:

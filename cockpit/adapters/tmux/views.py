@@ -228,8 +228,8 @@ class TmuxViews:
         """Detach the terminal that `show` would use; with `line`, the terminal then shows this
         text.
 
-        Raises `NotNow` if no terminal shows the home window. Without a command for the client, tmux
-        would print `[exited]` below the user's prompt.
+        Raises `NotNow` if no terminal shows the home window. The client is replaced with a
+        shell command: otherwise, tmux would print `[exited]` below the user's prompt.
         """
         import shlex
 

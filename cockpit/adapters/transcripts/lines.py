@@ -18,7 +18,7 @@ Parse = Callable[[bytes], Sequence[SessionEvent | Skipped] | Skipped]
 
 @runtime_checkable
 class KeepsRest(Protocol):
-    """A `Parse` that holds some events back until the last line was read."""
+    """A parser of lines (`Parse`) that holds some events back until the last line was read."""
 
     def rest(self) -> Sequence[SessionEvent]:
         """Return the events that were held back."""
