@@ -31,8 +31,8 @@ class Copies:
         return self._folder / f"{checked(handoff)}.md"
 
     def archived(self, handoff: str) -> Path:
-        """Return the path of a handoff's copy in the archive, where it is after the job has
-        ended."""
+        """Return the path of a handoff's copy in the archive, where `archive` moves the copy after
+        the job has ended."""
         return self._folder / ARCHIVE / f"{checked(handoff)}.md"
 
     def archive(self, handoff: str) -> Path | None:

@@ -69,7 +69,7 @@ class Documents:
         self.copies = Copies(copies)
 
     def draft_path(self, worktree: Path, handoff: str, folder: str = FOLDER) -> Path:
-        """Return the path for the agent's draft. Creates the folder, and removes an existing file.
+        """Return the path for the agent's draft. Creates the folder, and removes an existing draft.
 
         The path is absolute and without symbolic links, so that every process uses the same file.
         Raises `Failed`, and `BadUsage` for an unsuitable folder.

@@ -24,7 +24,7 @@ class FolderSize:
     """The disk space of a folder with everything in it."""
 
     size: int
-    """Allocated bytes."""
+    """Bytes that the folder and everything in it occupy on the disk."""
     complete: bool
     """False if a limit was reached or a part is unreadable; then the folder may be larger."""
 

@@ -29,7 +29,7 @@ _EVENTS_AT_ONCE = 240
 
 
 class Event(NamedTuple):
-    """One inotify event."""
+    """An event that inotify reports about a watched folder or an entry in the folder."""
 
     watch: int
     """The watch, as `FolderWatch.add` returned it; -1 if unknown."""

@@ -17,7 +17,7 @@ class Obstacle:
     """The reason that a folder is not writable, with the remedy."""
 
     why: str
-    """A clause that can follow the folder's name."""
+    """The reason, as a clause that can follow the folder's name."""
     remedy: str
 
 

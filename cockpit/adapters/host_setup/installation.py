@@ -56,7 +56,8 @@ def install_wheel(
     wheel: Wheel,
     step: Callable[[str], None],
 ) -> None:
-    """Send the wheel to the host and install it. `step` gets each command as it starts.
+    """Send the wheel to the host and install it. Calls `step` with each command when the command
+    starts.
 
     Raises `Failed` with the end of the installer's output, `NoSupervisor` if the connection is
     lost, and what `run_script` raises.

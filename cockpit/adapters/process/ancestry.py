@@ -57,7 +57,8 @@ def ancestry(pid: int, boot: str | None = None) -> list[Ancestor]:
 def started_by_tmux(above: Sequence[Ancestor], socket: Path) -> Ancestor | None:
     """Return the process in `above` that the tmux server of this socket started.
 
-    None for a caller outside this server, and for a caller that the current process started.
+    `above` is a process with its ancestors, nearest first; the search stops at the current process.
+    None if the server started none of these processes.
     """
     for start in tmux_starts(above):
         if same_path(start.socket, socket):

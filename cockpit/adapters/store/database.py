@@ -95,7 +95,8 @@ class Database:
     # Statements
 
     def run(self, sql: str, *values: Any) -> sqlite3.Cursor:
-        """Execute a statement. Raises `Hindered` if the disk fails; then nothing was written."""
+        """Execute a statement. Raises `Hindered` if the disk fails or another process has locked
+        the file; then nothing was written."""
         try:
             return self._database.execute(sql, values)
         except sqlite3.OperationalError as error:

@@ -107,7 +107,8 @@ class Tail:
 
     @property
     def offset(self) -> int:
-        """The byte offset of the first unread line, from which a later `Tail` can continue."""
+        """The byte offset of the first line that was not read completely. A later `Tail` can
+        continue there."""
         return self._place.read - self._place.held
 
     def poll(self, limit_bytes: int = POLL_BYTES) -> list[SessionEvent | Skipped]:

@@ -59,8 +59,8 @@ class FactsParser:
 
     def __init__(self) -> None:
         self._last: _Key | None = None
-        """The previous reply. None after a fully parsed line, so that the next line of the same
-        message gives an event too."""
+        """The previous reply, by which further lines of its message are recognised. None after a
+        fully parsed line, so that the next line of the same message gives an event too."""
         self._bare = False
         """Whether the previous reply has no event yet. A reply without calls waits: the next line
         of the same message usually has calls, and one event for both lines is faster."""

@@ -22,10 +22,10 @@ from cockpit.core.prompt_files import IN_A_FILE
 from cockpit.ports.runtimes import SessionOrder
 
 PLUGIN = "cockpit-reports.js"
-"""The plugin's file. Of plugins with the same name, opencode loads only one, so this name must be
-unique."""
+"""Name of the plugin's file. Of plugins with the same name, opencode loads only one, so this name
+must be unique."""
 PARTS = (PLUGIN, "cockpit-permissions.js")
-"""The plugin and the file that the plugin imports."""
+"""Names of the plugin's file and of the file that the plugin imports."""
 FOLDER = "opencode"
 """The folder of the plugin and of the transcripts, below the state folder."""
 ORDER = "COCKPIT_OPENCODE"

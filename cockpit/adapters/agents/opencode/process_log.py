@@ -36,7 +36,7 @@ class Run:
     """One run of an opencode process, as its lines in the log describe it."""
 
     began: float
-    """Unix time of the first line."""
+    """Unix time of the run's first line in the log."""
     directory: str
     sessions: dict[str, None] = field(default_factory=dict)
     """The session ids in the run's lines, the latest last; includes subagents' sessions."""
