@@ -233,7 +233,7 @@ class _Line(threading.Thread):
             self._finish(multiplexer, pump)
 
     def _copy(self, multiplexer: Multiplexer, pump: Pump) -> CockpitError:
-        """Copy until the connection is lost; return the reason."""
+        """Copy until the connection is lost or closed; return the reason."""
         heard, asked = monotonic(), False
         while True:
             with self._lock:

@@ -29,13 +29,14 @@ TABS = 16
 """Maximum number of open tabs."""
 FONT_SIZE = 16
 HEAD_SECONDS = 30.0
-"""Seconds to wait for the headers of a request, and for the next request on the same connection."""
+"""Maximum seconds to wait for the headers of a request, and for the next request on the same
+connection."""
 
 _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 class Browser(Server):
-    """Serves one program to browsers."""
+    """A web server that runs one process of a program for each browser tab."""
 
     def __init__(
         self,

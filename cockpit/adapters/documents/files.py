@@ -297,7 +297,8 @@ def _check_plain(entry: os.stat_result) -> None:
 
 
 def _sealed_before(folder: int, handoff: str) -> str | None:
-    """Return the name of the document with this handoff's id in its front matter."""
+    """Return the name of the document in the open folder that has this handoff's id in its front
+    matter; None without one."""
     for name in os.listdir(folder):
         if not (name.startswith("handoff-") and name.endswith(".md")):
             continue

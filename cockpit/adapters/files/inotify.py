@@ -25,7 +25,7 @@ FOLDER_GONE = 0x00008000
 """Event mask: the watched folder itself was removed, so its watch has ended."""
 _ONLY_FOLDERS, _QUEUE_OVERFLOWED = 0x01000000, 0x00004000
 _EVENTS_AT_ONCE = 240
-"""Maximum events per iteration of the event loop, for names of the maximum length."""
+"""Maximum events per iteration of the event loop if all names have the maximum length."""
 
 
 class Event(NamedTuple):

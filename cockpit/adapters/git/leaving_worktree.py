@@ -28,7 +28,7 @@ from cockpit.core.safetext import safe_line
 from cockpit.core.secret_file_names import is_secret_file
 
 TIPS = 500
-"""Maximum number of commits that the other machine lists as known."""
+"""Maximum number of commits that the other machine reports as already in its repository."""
 MOST_LISTED = 20
 MOST_LOOKED_AT = 20_000
 """Maximum files that are examined to add up sizes, or to find files that git cannot store."""

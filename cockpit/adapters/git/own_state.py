@@ -76,7 +76,7 @@ class OwnObjects:
     count: int = 0
     """The number of lost commits, including ancestors."""
     objects: tuple[tuple[str, str], ...] = ()
-    """Type and hash of the objects that are not commits."""
+    """Type and hash of the objects that are not commits, even if something else reaches them."""
 
 
 class GitOwnState:

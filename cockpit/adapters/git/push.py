@@ -161,9 +161,8 @@ class GitPush:
         return True
 
     def _paths(self, address: str) -> list[str]:
-        """Return the paths that git may use for the folder: git decodes `file://` URLs and expands
-        `~/`.
-        """
+        """Return the paths to which git may resolve the address of a folder: git decodes `file://`
+        URLs and expands `~/`."""
         plain = address.removeprefix("file://")
         return [self._expand_home(path) for path in dict.fromkeys((plain, unquote(plain)))]
 

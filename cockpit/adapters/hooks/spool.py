@@ -58,7 +58,7 @@ class _Report:
     verdict: bool
     pid: int
     written: int
-    """Time of the last write, in nanoseconds since the epoch."""
+    """Time at which the report was last written, in nanoseconds since the epoch."""
 
 
 class Spool:

@@ -234,7 +234,8 @@ class _Run:
 
 
 def _read(file: int) -> bytes | None:
-    """Read available data; None if there is none, empty at the end."""
+    """Read available data. None if no data has arrived yet; empty at the end of the data or after
+    an error."""
     try:
         return os.read(file, _BLOCK)
     except BlockingIOError:

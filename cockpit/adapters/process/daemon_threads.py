@@ -16,7 +16,8 @@ T = TypeVar("T")
 
 MOST = 64
 LAST_SECONDS = 3.0
-"""Seconds to wait for running calls when the loop closes: a call may be writing a document."""
+"""Maximum seconds to wait for running calls when the loop closes: a call may be writing a
+document."""
 
 
 class DaemonThreads(ThreadPoolExecutor):

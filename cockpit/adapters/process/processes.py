@@ -33,7 +33,8 @@ END_SIGNALS: dict[EndSignal, signal.Signals] = {
 POLL = 0.25
 """Seconds between polls, if the kernel does not report the end of a process."""
 KILL_PATIENCE = 2.0
-"""Seconds to wait after KILL; a process that still exists afterwards hangs in the kernel."""
+"""Maximum seconds to wait after KILL; a process that still exists afterwards hangs in the
+kernel."""
 ROUNDS = 5
 """Maximum number of searches for remaining processes: a process may start another one while it is
 being ended."""

@@ -34,7 +34,8 @@ NOTIFY_SCREEN = (
 )
 """The command that tells the screen in the home window that a terminal was attached or detached.
 
-The shell gets a number only. A program that does not handle SIGURG ignores it.
+The shell that runs `kill` gets no text but the pid. A program that does not handle SIGURG ignores
+it.
 """
 
 TEXT = f"""\

@@ -14,7 +14,7 @@ from functools import cache
 LIKE_MOST = ("xterm-256color", "screen-256color", "xterm")
 """Replacement names for a terminal without a terminfo entry on this machine."""
 PATIENCE = 3.0
-"""Seconds to wait for an answer of the user's own tmux."""
+"""Maximum seconds to wait for an answer of the user's own tmux."""
 
 
 def client_terminal(environment: Mapping[str, str]) -> dict[str, str]:

@@ -36,7 +36,7 @@ _PIECES = 64
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """The position up to which a file was read."""
+    """The position up to which a file was read, and what was read of the line at this position."""
 
     read: int = 0
     partial: tuple[bytes, ...] = ()

@@ -37,7 +37,7 @@ _WITHOUT_TEXT = re.compile(r"No(, .*\(esc\))?\Z")
 _TASKS = re.compile(r"  \d+/\d+ tasks? done(?: · \d+ in progress)?\Z")
 _TASK = re.compile(r"  (?:[✔◼◻] |… \+\d|  )")
 _MOST_TASKS = 40
-"""Maximum lines of the CLI's task list."""
+"""Maximum lines at the end of the screen in which the CLI's task list is searched."""
 
 
 @dataclass(slots=True)

@@ -47,7 +47,8 @@ class Setup(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """The text, bytes and access rights of the settings file; defaults if there is no file."""
+    """The text, bytes and access rights of the settings file. If there is no file, the text is
+    empty, and the rights are those of a new file."""
 
     text: str
     data: bytes | None = None

@@ -87,8 +87,8 @@ class CodexSessions:
         return ("codex", "resume", session.id)
 
     def watch(self, call: Callable[[], None]) -> Callable[[], None]:
-        """Watch the folder of the locks, and Codex's configuration folder, where each prompt is
-        recorded."""
+        """Call `call` when the folder of the locks changes, or Codex's configuration folder, in
+        which Codex records each prompt."""
         config = config_folder(self._environment)
         stops = [watch_entries(folder, call) for folder in (config / LOCKS, config)]
 

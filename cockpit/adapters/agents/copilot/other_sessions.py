@@ -73,7 +73,7 @@ class CopilotSessions:
         return ("copilot", "--resume", session.id)
 
     def watch(self, call: Callable[[], None]) -> Callable[[], None]:
-        """Watch Copilot's list of open sessions.
+        """Call `call` when Copilot's list of open sessions may have changed.
 
         The list changes when a session opens, and when a turn begins or ends, but not when a
         process ends.

@@ -131,7 +131,8 @@ class OpencodeSessions:
         return ("opencode", "--session", session.id)
 
     def watch(self, call: Callable[[], None]) -> Callable[[], None]:
-        """Watch the log: opencode writes to it when a session or a turn begins and ends."""
+        """Call `call` after the log changes: opencode writes to the log when a session or a turn
+        begins and ends."""
         loop = asyncio.get_running_loop()
         later: asyncio.TimerHandle | None = None
 

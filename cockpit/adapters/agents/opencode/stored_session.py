@@ -17,7 +17,7 @@ from cockpit.adapters.agents.opencode.messages import at, head_line, message_lin
 from cockpit.core.foreign_json import loads
 
 PATIENCE = 2.0
-"""Seconds to wait while opencode writes to the database."""
+"""Maximum seconds to wait while opencode writes to the database."""
 
 
 @dataclass(frozen=True, slots=True)
