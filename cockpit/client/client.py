@@ -59,19 +59,19 @@ class Client(Protocol):
     ) -> list[HistoryChain]:
         """Return the chains of sessions that `cockpit history --json` prints, of one agent or all.
 
-        With `search`, only sessions whose document contains all words of `search`, at most the 200
-        newest documents; the `found` of a handoff is then the best matching line of its document.
+        With `search`, returns only sessions that have a document with all words of `search`, from
+        at most the 200 newest such documents. The `found` of a handoff is then the best matching
+        line of its document.
         """
 
     async def history_page(
         self, limit: int, before: str | None = None, name: str | None = None
     ) -> HistoryPage:
-        """Return a page with the newest `limit` handoffs; with `before`, the page after an earlier
-        page.
+        """Return a page of `limit` handoffs: the newest, or with `before` the next older ones.
 
         The handoffs are those of the agent `name`, or of all agents. `before` is the `next` of the
-        earlier page; an unknown value raises `BadUsage`. With several supervisors, each returns
-        `limit` handoffs.
+        page with the newer handoffs; an unknown value raises `BadUsage`. With several supervisors,
+        the page has up to `limit` handoffs of each supervisor.
         """
 
     async def course(self, name: str) -> Course:

@@ -53,7 +53,8 @@ PENALTY_SECONDS = 60.0
 BYTES, BYTES_A_SECOND = 8.0 * BODY_BYTES, 4.0 * 1024 * 1024
 """Maximum bytes from one host at once, and per second on average."""
 SLOWEST_BYTES_A_SECOND = 500.0
-"""Minimum speed of an unfinished line; the allowed silence is added to its time limit."""
+"""Minimum speed of an unfinished line. The time limit of a line also includes the allowed
+silence."""
 INVALID_LINES = 100
 """Maximum number of unreadable lines in a stream."""
 

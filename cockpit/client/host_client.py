@@ -38,8 +38,8 @@ from cockpit.wire.verbs import Done, Verb
 from cockpit.wire.worktrees import WorktreeStatus
 
 _NAMES = ("name", "handoff", "tree", "session")
-"""Fields of verbs that contain an agent, a handoff or a session. A tree can also be a path, which
-starts with `/`."""
+"""Fields of verbs that contain the name of an agent, or the id of a handoff or session. `tree` can
+also contain a path; a path without a host starts with `/`."""
 
 
 class HostClient:

@@ -179,7 +179,7 @@ class HttpClient:
     async def facts(self, name: str, session: str | None = None) -> dict[str, Any]:
         """Return the facts of the agent's session, as `cockpit facts --json` prints them.
 
-        `session`: an earlier session of the agent's job.
+        `session` is the id of an earlier session of the agent's job; None for the current session.
         """
         query = "" if session is None else "?" + urlencode({"session": session})
         target = f"/v1/facts/{in_path(name)}{query}"
@@ -194,8 +194,8 @@ class HttpClient:
     ) -> list[HistoryChain]:
         """Return the chains of sessions that `cockpit history --json` prints, of one agent or all.
 
-        With `search`, only sessions whose document contains all words of `search`, at most the 200
-        newest documents.
+        With `search`, returns only sessions that have a document with all words of `search`, from
+        at most the 200 newest such documents.
         """
         if search is not None:
             matches = await self._history(name=name, search=search)
@@ -219,10 +219,9 @@ class HttpClient:
     async def history_page(
         self, limit: int, before: str | None = None, name: str | None = None
     ) -> HistoryPage:
-        """Return a page with the newest `limit` handoffs; with `before`, the page after an earlier
-        page.
+        """Return a page of `limit` handoffs: the newest, or with `before` the next older ones.
 
-        `before` is the `next` of the earlier page.
+        `before` is the `next` of the page with the newer handoffs.
         """
         answer = await self._history(name=name, handoffs=limit, before=before)
         page = parsed(_page, answer)

@@ -39,11 +39,12 @@ class JoinedClient:
         self._without: dict[str, CockpitError] = {}
         self._without_status: dict[str, CockpitError] = {}
         self.twins: frozenset[str] = frozenset()
-        """Hosts that lead to the supervisor of another host; requests to all hosts skip these."""
+        """Hosts that reach the same supervisor as another host; requests to all hosts skip
+        these."""
 
     @property
     def without(self) -> Mapping[str, CockpitError]:
-        """For each host whose latest history request failed, the error.
+        """The error of each host whose latest history request failed, by host.
 
         Requests for the history of one agent do not count.
         """

@@ -29,7 +29,8 @@ _SLOWEST = 6.0
 """Maximum duration of a whole response, as a multiple of `patience`."""
 _SLOWEST_HEAD, _SLOWEST_LINE = 2.0, 2.0
 """Maximum duration of a response's start, as a multiple of `patience`, and of a stream's line, as a
-multiple of `silence`. Without these limits, a machine that sends single bytes would never end."""
+multiple of `silence`. Without these limits, a request would never end if the other machine sends
+single bytes."""
 
 
 class _TooLong(Exception):
@@ -108,7 +109,7 @@ def lines(
 
 
 def connect(path: Path, patience: float = 10.0) -> socket.socket:
-    """Return a connected socket to the supervisor, for a caller with another protocol."""
+    """Return a connected socket to the supervisor, for a caller that does not use HTTP."""
     return connect_to(path, patience).channel
 
 

@@ -19,7 +19,7 @@ class RelayedAnswer:
 
     status: int
     headers: Mapping[str, str]
-    """Header names are in lower case."""
+    """The response's headers, with names in lower case."""
     blocks: AsyncIterator[bytes]
     """The response's body as it arrives. Raises `NoSupervisor` if the connection is lost."""
 

@@ -30,9 +30,9 @@ def lock_holder(lease: Path) -> int | None:
     """Return the pid that holds the supervisor's lock; None if no process does, or if unknown.
 
     On Linux, reads the kernel's list of locks. On other systems, tries to take the lock, which
-    holds the lock for a moment: a supervisor that starts in that moment refuses to run. So the
-    lock is tried only if a process with the pid in the file exists, which is almost always the
-    holder.
+    holds the lock for a moment: a supervisor that starts in that moment refuses to run. So the lock
+    is tried only if the pid in the lock file is the pid of an existing process, which is then
+    almost always the holder.
     """
     try:
         handle = os.open(lease, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
