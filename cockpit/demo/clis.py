@@ -28,7 +28,7 @@ _KEY = "made-up-key-for-a-simulated-model"
 
 @dataclass(frozen=True, slots=True)
 class Ground:
-    """The paths that a CLI's preparation needs."""
+    """The inputs of `OtherCli.prepare`: paths, the model's URL and the environment."""
 
     folder: Path
     """The CLI's home directory, which exists."""
@@ -43,13 +43,13 @@ class OtherCli:
     """A CLI other than Claude Code. It does not come with cockpit: the user must install it."""
 
     name: str
-    """The name of its runtime."""
+    """The name of the CLI's runtime."""
     title: str
     model: str
     find: Callable[[Mapping[str, str]], Program]
     """Finds the CLI's program. Raises `ProgramMissing`, with a hint how to install the CLI."""
     prepare: Callable[[Ground, Program], Mapping[str, str]]
-    """Writes the CLI's settings; returns environment variables for its agents."""
+    """Writes the CLI's settings; returns the environment variables for agents with this CLI."""
 
     def table(self, environment: Mapping[str, str]) -> Sequence[str]:
         """Return the configuration lines of an agent with this CLI.
@@ -109,9 +109,9 @@ other CLIs are tested elsewhere."""
 
 
 def agents_for(agents: int, choice: str) -> tuple[Jobs, Mapping[str, str]]:
-    """Return this number of jobs, and the CLI of each agent that does not run Claude Code.
+    """Return the jobs of this number of agents, and the CLIs of those that do not run Claude Code.
 
-    After the last job, the jobs repeat: `rounding-2`, ...
+    Both are by the agent's name. After the last job, the jobs repeat: `rounding-2`, ...
     """
     if choice == CLAUDE:
         return jobs_for(agents), {}
@@ -127,7 +127,7 @@ def agents_for(agents: int, choice: str) -> tuple[Jobs, Mapping[str, str]]:
 
 
 def find_programs(names: set[str], environment: Mapping[str, str]) -> dict[str, Program]:
-    """Return the programs of these CLIs. Raises `ProgramMissing` with all missing CLIs."""
+    """Return the programs of these CLIs. Raises `ProgramMissing`, which names all missing CLIs."""
     programs, missing = {}, []
     for name in sorted(names):
         try:

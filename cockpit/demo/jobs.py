@@ -1,7 +1,7 @@
 """The jobs of the demo's agents, with the steps of the simulated model.
 
-The text of every step is unique, because the script finds its position by this text. An edit must
-work even on a file that another session wrote.
+The text of every step is unique, because the script finds the current step by this text. An edit
+must work even on a file that another session wrote.
 """
 
 from __future__ import annotations
@@ -385,7 +385,10 @@ JOBS: Sequence[Job] = (ROUNDING, DURATIONS, WEEKS)
 
 
 def jobs_for(agents: int) -> Jobs:
-    """Return this number of jobs. After the third job, the jobs repeat: `rounding-2`, ..."""
+    """Return the jobs of this number of agents.
+
+    After the third job, the jobs repeat, with new names of agents: `rounding-2`, ...
+    """
     jobs = {}
     for agent in range(agents):
         turn, job = agent // len(JOBS), JOBS[agent % len(JOBS)]

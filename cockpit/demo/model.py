@@ -38,7 +38,7 @@ class ModelServer:
     """Serves `answer` on 127.0.0.1, in its own thread; `port` 0 means any free port.
 
     Usable as a context manager. `answer` runs on the server's thread and must not block; use
-    `Reply.delay` for a slow reply. Its exceptions reach the client as status 500.
+    `Reply.delay` for a slow reply. Exceptions of `answer` reach the client as status 500.
     """
 
     def __init__(self, answer: Answer, *, port: int = 0) -> None:

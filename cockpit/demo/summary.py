@@ -52,8 +52,8 @@ def row(agent: AgentStatus) -> str:
 def check(status: Status, documents: Sequence[Path], jobs: Jobs) -> None:
     """Raise `Failed` unless the demo had the expected result.
 
-    Every job must be done. A job that spans sessions must have had a handoff with a document. The
-    CLI must have compacted the agents of all other jobs, without a handoff.
+    Every job must be done. A job that spans sessions must have had a handoff with a document. Every
+    other job must have had a compaction and no handoff.
     """
     for agent in status.agents:
         check_agent(agent, jobs[agent.name])

@@ -25,7 +25,7 @@ class ToolNames:
     fields: Mapping[str, Mapping[str, str]]
     """For each tool, by the script's name: the CLI's field names by the script's field names."""
     bash: Mapping[str, Any]
-    """The default fields of a command, besides its text."""
+    """Fields that the CLI's command tool needs besides the command, with default values."""
 
     def to_script(self, body: Mapping[str, Any]) -> dict[str, Any]:
         """Return the request with the script's tool names."""

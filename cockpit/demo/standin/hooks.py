@@ -30,7 +30,7 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """The hooks of one session."""
+    """The hooks and the status line of one session."""
 
     settings: Mapping[str, Any] = field(default_factory=dict)
 

@@ -18,7 +18,8 @@ from cockpit.demo.standin.conduct import Conduct
 from cockpit.demo.standin.tools import OFFERED
 
 USED_UP = ApiError(429, "rate_limit_error", "Claude AI usage limit reached|2000000000")
-"""The error in the CLI's format; the number after the vertical bar is the time of the reset."""
+"""The error for a reached usage limit, in the CLI's format. The number after the vertical bar is
+the time at which the limit resets."""
 
 
 def counting_job(steps: int, pause: int | None, *, settles: bool, run: str = "") -> Job:

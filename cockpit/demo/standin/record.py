@@ -136,7 +136,7 @@ class Record:
         return replace(self, path=path, session_id=session_id)
 
     def compacted(self, before: int, summary: str, trigger: str = "auto") -> None:
-        """Write that the conversation was replaced by a summary."""
+        """Write that a summary replaced the conversation, which had `before` tokens."""
         self._parent, last = None, self._parent
         self._chained(
             "system",

@@ -236,7 +236,10 @@ class Session:
         self._call("StopFailure", error=kind, error_details=error.message)
 
     def _interrupted(self) -> bool:
-        """Wait for the reply; queue prompts typed meanwhile. Return True if interrupted."""
+        """Wait as long as a reply takes, and queue prompts typed meanwhile.
+
+        Returns at once with True if the user presses Esc or quits, else False.
+        """
         until = time.monotonic() + self._conduct.pace
         while (left := until - time.monotonic()) > 0:
             heard = self._screen.listen(left)
