@@ -54,7 +54,7 @@ answers after 30 ms at p95. More frames cost nothing while nothing changes."""
 textual.screen.UPDATE_PERIOD = 1 / max(FRAMES_PER_SECOND, constants.MAX_FPS)  # type: ignore[misc]
 
 RECENT = 5
-"""Number of actions that the command palette lists first."""
+"""Number of recently run actions that the command palette lists before the other actions."""
 KEEP_SECONDS = 1.0
 """Minimum seconds between two saves of the selection."""
 
@@ -106,8 +106,8 @@ class CockpitApp(App[bool]):
         super().__init__()
         self.animation_level = "none"
         self.burst: Burst | None = None
-        """The burst in which the handled key arrived; None while no key is handled. Kept here,
-        because bindings do not get the key event."""
+        """The burst of keys that contains the key that is being handled; None while no key is
+        handled. Stored here, because bindings do not get the key event."""
         self.key_at: float | None = None
         """When the key that is being handled was read from the terminal, in monotonic seconds."""
         self._client = client

@@ -179,7 +179,8 @@ def cannot_approve(model: Model) -> str | None:
 def cannot_approve_marked(model: Model) -> str | None:
     """Return why the agent's handoff cannot be approved together with those of other marked agents.
 
-    The same key answers dialogs. Dialogs are excluded, because each must be read first.
+    The same key answers dialogs. Agents with a dialog are excluded, because the user must read a
+    dialog before answering it.
     """
     agent = model.agent
     if agent is not None and agent.needs and agent.needs.kind in DIALOGS:

@@ -30,7 +30,8 @@ class CachedLines(Generic[T]):
     def __call__(self, subject: T | None, width: int, height: int) -> RenderedLines:
         """Return the lines of `subject` at this size.
 
-        If `subject` is None, returns why the data cannot be read; while it is loading, `READING`.
+        If `subject` is None, returns why the data cannot be read; while the data is loading,
+        `READING`.
         """
         if subject is None:
             lines = worded(self._why(), max(1, width - 3))

@@ -65,8 +65,8 @@ class CheckedDocument:
     missing: int = 0
     """Number of named files that do not exist."""
     first_missing: str = ""
-    """The name of the first missing file; empty if no file is missing, or if the document does not
-    name the file before the mark."""
+    """The name of the first missing file; empty if no file is missing, or if the document marks a
+    file as missing without naming the file before the mark."""
     unchecked: int = 0
     """Number of check results in lines that the user has edited since the check."""
     dropped: tuple[tuple[str, str], ...] = ()

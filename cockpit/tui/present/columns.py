@@ -104,7 +104,10 @@ class Extent:
 
 
 def layout(extent: Extent, width: int) -> Layout:
-    """Return the columns for rows whose longest values are `extent`, on a screen of this width."""
+    """Return the columns that fit a screen of this width.
+
+    `extent` has the widths of the rows' longest values.
+    """
     widths = _widths(extent, width)
     shown = [key for key in _ORDER if widths[key]]
     for key in ("", *_DROP_ORDER):

@@ -19,8 +19,11 @@ _LIMITS = {"five_hour": "5h", "seven_day": "7d", "spend_limit": "spend"}
 
 
 def shown_cost(agent: AgentStatus) -> float | None:
-    """Return the cost of all sessions of the job in US dollars, else that of the current session;
-    None if both are unknown."""
+    """Return the job's cost over all sessions in US dollars; if unknown, the current session's
+    cost.
+
+    None if both are unknown.
+    """
     return agent.cost_usd if agent.chain_cost_usd is None else agent.chain_cost_usd
 
 

@@ -34,7 +34,7 @@ class Hunk(NamedTuple):
 
 
 def hunks(text: str) -> Iterator[Hunk]:
-    """Yield the hunks of git's text, delimited by the line counts in their headers."""
+    """Split the text of git's diff into hunks, by the line counts in the hunk headers."""
     path = ""
     hunk: list[tuple[int, str]] = []
     for number, line, is_content in _read(text):

@@ -20,8 +20,8 @@ KEPT_LONGEST = (
     "approve", "document", "refuse", "attach", "enter", "edit", "next-file", "next", "snooze",
     "handoff", "send", "open", "start",
 )  # fmt: skip
-"""Actions by priority, named by the last part of their ids. On a narrow line, they are kept before
-all other actions."""
+"""Actions by priority, named by the last part of their ids. On a narrow line, all other actions are
+left out before these."""
 
 
 class KeyHint(NamedTuple):
@@ -56,9 +56,10 @@ def _retitled(action: Action, agent: AgentStatus | None) -> Action:
 
 
 def dialog_title(needs: Needs | None) -> str:
-    """Return the title of the key for an open dialog: `show` if it cannot be answered here.
+    """Return the title of the key for an open dialog.
 
-    An older supervisor does not report `answerable`; the title is then `answer`.
+    The title is `show` for a dialog that can only be answered in its pane, else `answer`. An older
+    supervisor does not report `answerable`; the title is then `answer`.
     """
     return "show" if needs is not None and needs.answerable is False else "answer"
 

@@ -137,7 +137,7 @@ _DROP_ORDER = ("writer", "lasted", "cost")
 
 
 def link_spans(link: Link, every: Sequence[Link], width: int) -> list[Span]:
-    """Return the line of a link; all lines of the chain `every` share their column widths."""
+    """Return the line of a link. `every` is the whole chain, whose lines share column widths."""
     widths = {key: max(cell_len(getattr(other, key)) for other in every) for key in _COLUMNS}
     for key in _DROP_ORDER:
         if _total(widths) > width:

@@ -71,7 +71,9 @@ class Listing:
         return same and self._wanted == words_wanted.lower().split()
 
     def change(self, agent: AgentStatus) -> None:
-        """Update the place of an agent that `fill` got; the filter can hide or show the agent."""
+        """Update the place of an agent that `fill` was given; the filter can hide or show the
+        agent.
+        """
         before, after = self._listed.get(agent.name), self._place_of(agent)
         if before == after:
             return

@@ -100,7 +100,7 @@ def is_blank(runs: Sequence[Run]) -> bool:
 def _shortened(cells: list[Cell], width: int) -> list[Cell]:
     """Take cells out of the longest run of one character: a rule, or the space before a box's side.
 
-    Returns the cells unchanged if the run is too short, or is a space in plain text.
+    Returns the cells unchanged if that run is too short, or is the space between words.
     """
     start, end = _longest_stretch(cells)
     too_long = _length(cells) - width

@@ -96,7 +96,7 @@ def _shares(weights: Sequence[int], cells: int) -> list[int]:
 
 
 def _top(stretches: Sequence[Stretch]) -> int:
-    """Return the tokens at the upper edge: slightly above the peak and the act threshold.
+    """Return the tokens at the plot's upper edge: slightly above the peak and the act threshold.
 
     Also above the force threshold and the compaction point, if these are near the peak. At most the
     window, unless the peak exceeds the window.
@@ -134,7 +134,7 @@ def _columns(stretch: Stretch, cells: int) -> list[_Column]:
 
 
 def _cell_of(point: CoursePoint, calls: int, cells: int) -> int:
-    """Return the column of a point. A compaction is placed after the reply that reported it."""
+    """Return the column of a point. A compaction comes after the reply that has the same number."""
     call = point.call if point.kind == "compacted" else max(0, point.call - 1)
     return min(cells - 1, call * cells // calls)
 

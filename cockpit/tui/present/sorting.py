@@ -1,7 +1,7 @@
 """Sort orders of the agents inside a group.
 
-With `need`, an agent's row moves only when the agent's state changes; with the other orders, also
-when a value in the row changes.
+With `need`, an agent's row moves only when the agent's state changes. With another order, the row
+also moves when the value that the order compares, such as the cost, changes.
 """
 
 from __future__ import annotations

@@ -57,7 +57,7 @@ MOST = 6
 
 
 class Sentences(Lines):
-    """Lines with keys or signs, each with a wrapped sentence that explains it."""
+    """Sentences, each after the key or sign that the sentence explains. Long sentences are wrapped."""
 
     class Chosen(Message):
         """The user clicked the sentence at index `place`."""

@@ -21,7 +21,7 @@ SHOWN_SECONDS = 5.0
 COMMAND_SECONDS = 60.0
 """Seconds for which an unrequested message with a command to type is shown."""
 TEN_MINUTES = 600.0
-"""Seconds of a snooze."""
+"""Duration of a snooze, in seconds."""
 
 
 class Requests:

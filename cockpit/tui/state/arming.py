@@ -1,4 +1,4 @@
-"""Decide whether a key may answer a dialog: only if the dialog was shown for `READ` seconds before.
+"""Decide whether a key may answer a dialog: only `READ` seconds after the dialog was shown.
 
 A key that was typed ahead, or pressed at the moment when a dialog appeared, was meant for something
 else.

@@ -107,7 +107,8 @@ class Part:
         self.instance: str | None = None
         """The id of the supervisor's run; another part with the same id has the same agents."""
         self.same_as: str | None = None
-        """The host that shows these agents instead, if two hosts lead to the same supervisor."""
+        """Another host with the same supervisor, which shows the agents in place of this host; else
+        None."""
         self.rows: dict[str, tuple[AgentStatus, float]] = {}
         """Each agent's status and its time of arrival, by name; kept while another host shows the
         agents."""
@@ -315,7 +316,7 @@ class Model:
     def lost(self) -> list[Part]:
         """The parts whose connection failed; without parts that were not tried yet.
 
-        Empty for a single host.
+        Always empty if there is only one host.
         """
         parts = self.parts.values() if self.is_joined else ()
         return [part for part in parts if part.connection.lost_at is not None]
@@ -330,7 +331,7 @@ class Model:
         return safe_line(command_name(name, self.main.host), 100)
 
     def is_lost(self, name: str) -> bool:
-        """Return whether the agent's host does not answer. False for a single host."""
+        """Return whether the agent's host does not answer; always False with only one host."""
         return self.is_joined and self.part_of(name).connection.lost_at is not None
 
     def listen(self, listener: Listener) -> Callable[[], None]:

@@ -46,8 +46,8 @@ def pace(refresh: Refresh, over_ssh: bool) -> Pace:
 
 
 TIMES_LONGER = 16.0
-"""The interval is at least this many times the processor time of a call, but for this reason never
-longer than `LONGEST` seconds."""
+"""Minimum interval between calls, as a multiple of a call's processor time; the resulting minimum
+is never more than `LONGEST` seconds."""
 LONGEST = 1.0
 
 

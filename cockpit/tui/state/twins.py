@@ -1,9 +1,9 @@
-"""Show the agents of a supervisor once if several hosts lead to it, for example one machine under
-two names.
+"""Show the agents of a supervisor once if several hosts lead to that supervisor, for example one
+machine under two names.
 
 Hosts that report the same supervisor id count as the same supervisor, so a host can hide the agents
-of another host only if it knows that id. The first host in the configuration that answers shows the
-agents. The top line and a message name both hosts.
+of another host only by reporting the other host's id. The first host in the configuration that
+answers shows the agents. The top line and a message name both hosts.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ def settle_twins(model: Model) -> None:
 
 
 def shown_hosts(parts: Mapping[str, Part]) -> dict[str, str]:
-    """Return a map: for each host whose agents another host shows, that other host.
+    """Map every host whose agents are shown by another host to that other host.
 
     Of the hosts that lead to one supervisor, the first that answers shows the agents. If none
-    answers, the host that showed them before still does.
+    answers, the host that showed the agents before still does.
     """
     together: dict[str, list[str]] = {}
     for host, part in parts.items():

@@ -27,8 +27,8 @@ async def suspend_while(app: App[object], run: Callable[[], Awaitable[None]]) ->
     """Suspend the application while `run` runs, and always resume it.
 
     The batch update is required: without it thirty repaints fill the stopped driver's queue and the
-    application hangs. An error is raised only after resuming: raised inside, it would leave the
-    terminal suspended.
+    application hangs. An error of `run` is raised only after resuming; an error raised earlier
+    would leave the terminal suspended.
     """
     trouble: BaseException | None = None
     with app.suspend(), app.batch_update():

@@ -350,8 +350,8 @@ def _ground(style: str) -> str:
 def _blank(before: str, style: str) -> str:
     """Return the style for blank cells, with the foreground of the previous text if possible.
 
-    tmux stores the foreground with blank cells, and sends every change of it when tmux redraws the
-    whole screen.
+    tmux stores the foreground with blank cells, and sends every change of the foreground when tmux
+    redraws the whole screen.
     """
     attributes, foreground, background = _parts(style)
     attributes_before, foreground_before, _ = _parts(before)

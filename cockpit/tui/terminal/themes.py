@@ -75,9 +75,9 @@ def with_few_colours(variables: Mapping[str, str]) -> dict[str, str]:
 
 
 def defaults(colours: Mapping[str, str]) -> dict[str, str]:
-    """Derive cockpit's variables from the colours of a theme that does not set them.
+    """Derive cockpit's theme variables from a theme's own colours.
 
-    This makes every Textual theme usable.
+    Used for variables that a theme does not set, so that every Textual theme is usable.
     """
     quiet = _readable(_mixed(colours, "background", "foreground", 0.55), colours)
     return {

@@ -17,7 +17,8 @@ from cockpit.tui.terminal.contrast import legible
 BANDS = ("calm", "notice", "warn", "act", "force", "unknown")
 
 GROUNDS = ("background", "surface", "row-selected", "row-needs", "pane-background")
-"""Backgrounds on which text must be readable. Text colours of many Textual themes are adjusted."""
+"""Backgrounds on which text must be readable; text colours with too little contrast are
+adjusted."""
 
 _PLAIN = "foreground"
 

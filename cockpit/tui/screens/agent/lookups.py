@@ -73,7 +73,7 @@ class Lookups:
         return links(self._sessions, self._agent)
 
     def document_of(self, link: Link) -> Entry | None:
-        """Return the newest document of a session; None if the session has none."""
+        """Return the history entry of a session's document; None if the session has no document."""
         return next((document for document in self.documents if document.id == link.handoff), None)
 
     def wanted(self, shown: Iterable[str]) -> list[str]:

@@ -36,7 +36,7 @@ class LoadedHistory:
         return _handoffs(self.chains)
 
     async def load(self, searched: str, agent: str | None) -> None:
-        """Load the list again, with at least `wanted` handoffs if there are as many.
+        """Load the list again: at least `wanted` handoffs, or all if there are fewer.
 
         With `searched`, loads all matches instead. Raises `CockpitError`.
         """

@@ -66,7 +66,7 @@ COMPARING = "The document is being compared with the session."
 FROM_FACTS = "cockpit wrote this document from the session's facts, so it is not compared again."
 NO_FRONT = "The document has no front matter yet, so it is not compared with the session."
 MOST_REASONS = 8
-"""Maximum lines of an error."""
+"""Maximum lines of the reasons why an approval was refused."""
 
 
 class ReviewScreen(TextScreen):
@@ -245,7 +245,7 @@ class ReviewScreen(TextScreen):
         self._body.scroll_home(animate=False)
 
     def _say_why_none(self) -> None:
-        """Show why there are no points; repeat a comparison that failed."""
+        """Show why no missing or contradicted points are shown; repeat a comparison that failed."""
         again = f"Press {self._missing_key()} again in a moment."
         if self._unread is not None:
             show_reason(self, f"{self._unread}. Reloading the document. {again}")

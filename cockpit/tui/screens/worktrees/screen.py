@@ -62,7 +62,7 @@ class WorktreesScreen(BaseScreen):
         self._trees: list[WorktreeStatus] | None = None
         self._sizes = Sizes.NOT_REQUESTED
         self._newest = next(iter(removals.done), None)
-        """The newest completed removal at the last look."""
+        """The newest completed removal when a removal last began or ended; None without one."""
         self._has_new_result = False
         """Whether the next loaded list scrolls down to the result of a removal."""
         self._title = OneLine(self._count, id="worktrees-title")
