@@ -20,7 +20,7 @@ Look = Callable[[Flight], Awaitable[None]]
 
 
 def asks(kind: str) -> Goal:
-    """Return the goal of an agent that should stop at a question of this kind."""
+    """Return a goal that an agent reaches when it has a need of this kind, such as `review`."""
     return lambda agent: agent.needs is not None and agent.needs.kind == kind
 
 

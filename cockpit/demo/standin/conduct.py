@@ -61,7 +61,7 @@ FAULTS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Flags:
-    """The flags that cockpit uses; other known flags are ignored."""
+    """The CLI's flags that cockpit uses; other known flags are ignored."""
 
     session_id: str
     resume: bool
@@ -93,7 +93,8 @@ class Conduct:
     """Whether the context of a job from outside the demo grows slowly from 140,000 tokens on. If
     not, the CLI compacts (`STANDIN_SETTLES=0`)."""
     window: int = 200_000
-    """The context window, in the status line's report and for compactions (`STANDIN_WINDOW`)."""
+    """Size of the context window in tokens, for the status line's report and for compactions
+    (`STANDIN_WINDOW`)."""
     draft: str = ""
     """A shell command that writes the document at `$DRAFT`; empty to let the model write it
     (`STANDIN_DRAFT`)."""

@@ -28,7 +28,7 @@ COMPACTS_BELOW = 33_000
 MODES = ("default", "acceptEdits", "plan")
 """The permission modes through which Shift+Tab cycles."""
 STOP_BLOCKS = 8
-"""Maximum consecutive refusals to stop; after that the CLI stops."""
+"""Maximum consecutive times that hooks can refuse the end of a turn; then the turn ends."""
 
 
 class Session:

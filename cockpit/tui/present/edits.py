@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cockpit.config.loaded import Loaded
 
 _IMPLIED = {"cockpit", "defaults", "context", "notifications", "keys"}
-"""Tables whose names are left out of a setting's name."""
+"""Tables of the configuration whose names are left out of a setting's shown name."""
 
 
 def writing(edits: Sequence[Edit], then: Loaded, standing: Callable[[Path], str], home: str) -> str:

@@ -172,7 +172,7 @@ def _interrupted(session: ElsewhereSession) -> str:
 
 
 def _terminal(session: ElsewhereSession) -> str:
-    """Return where the session runs: its tmux pane, else its terminal; empty if both are unknown."""
+    """Return where the session runs: its tmux pane, else its terminal; empty if unknown."""
     if session.pane:
         return f"tmux pane {safe_line(session.pane, 40)}"
     return f"terminal {safe_line(session.terminal, 40)}" if session.terminal else ""

@@ -23,7 +23,7 @@ COMPACTED = "┊"
 HANDED_ON = "│"
 MARK = "┄"
 LABELS = 16
-"""Cells at the right for the names of the thresholds."""
+"""Cells at the right of the plot for the names of the thresholds."""
 ROOM_FOR_LABELS = 56
 SHORTEST = 3
 """Minimum cells of a segment."""

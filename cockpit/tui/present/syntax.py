@@ -84,7 +84,10 @@ def colours(text: str, seconds: float = SECONDS) -> Colours:
 
 
 def _sides(hunk: Hunk) -> str:
-    """Return the signs of the sides of a hunk: the old and the new code are coloured separately."""
+    """Return the signs of a hunk's sides: `-` for old code, `+` for new code, `-+` for both.
+
+    The two sides are coloured separately.
+    """
     signs = {line[:1] for _, line in hunk.lines}
     return "-+" if {"-", "+"} <= signs else "-" if "-" in signs else "+"
 

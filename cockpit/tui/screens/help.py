@@ -57,7 +57,7 @@ MOST = 6
 
 
 class Sentences(Lines):
-    """Sentences, each after the key or sign that the sentence explains. Long sentences are wrapped."""
+    """Sentences, each after the key or sign that the sentence explains. Long ones are wrapped."""
 
     class Chosen(Message):
         """The user clicked the sentence at index `place`."""

@@ -33,7 +33,7 @@ class UIContext:
     keys: dict[str, str] = field(default_factory=dict)
     """The user's own keys, by action; changed in place when the settings change."""
     host: str = "local"
-    """The user's name for the main host."""
+    """The user's name for the main host: `local`, or the host given with `--host`."""
     home: str = ""
     """The user's home directory on the main host, shown as `~`."""
     directory: Path = Path("/")

@@ -231,7 +231,9 @@ class Model:
     def __init__(
         self, selected: str | None = None, host: str = LOCAL, others: Sequence[str] = ()
     ) -> None:
-        """`host` is the main host, `others` are the hosts shown with it."""
+        """`host` is the main host: this machine, or the host given with `--host`. `others` are the
+        hosts shown together with the main host.
+        """
         self.main = Part(self, host)
         self.parts = {host: self.main, **{other: Part(self, other) for other in others}}
         """Parts in display order, by the user's name for the host."""

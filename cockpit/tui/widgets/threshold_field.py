@@ -10,7 +10,7 @@ from cockpit.tui.widgets.field import Field
 
 _WRITTEN = re.compile(r"([0-9]{1,12}(?:\.[0-9]{1,6})?)(\s*(%|k|m)?(?:\s+left)?)", re.IGNORECASE)
 _STEPS = {"%": 1.0, "k": 5.0, "m": 0.1, "": 5000.0}
-"""The amount of one step, in the unit that is the key; an empty unit means tokens."""
+"""The size of one step in the threshold's unit, by unit; the empty unit stands for tokens."""
 
 
 class ThresholdField(Field):

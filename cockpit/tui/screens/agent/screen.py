@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 WIDE = 150
 """Minimum columns of a terminal that shows a section beside the pane."""
 SHORT = 24
-"""Minimum lines of a terminal in which the pane section shows more than the pane."""
+"""Minimum lines of a terminal in which the pane section also shows the context over time."""
 ROOMY = 44
 """Minimum lines of a terminal that shows the facts below the chain, beside the pane."""
 MOST_LIMIT_LINES = 6
@@ -112,7 +112,7 @@ class AgentScreen(BaseScreen):
 
     @property
     def shown(self) -> tuple[str, ...]:
-        """The names of the data on the screen; see `READ`."""
+        """The names of the data that the screen shows, such as `course` and `facts`; see `READ`."""
         if self.section == "pane":
             return ("course",)
         if self.section == "course" and self.has_class("-roomy"):
