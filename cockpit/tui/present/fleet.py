@@ -166,7 +166,7 @@ def _plain_cell(row: Row, column: Column) -> list[Span]:
 
 
 def _matched_cell(row: Row, column: Column, letters: Sequence[int]) -> list[Span]:
-    """Return the name with its matched characters underlined."""
+    """Return the name, with the characters that match the filter highlighted."""
     text = fit(row.name, column.width)
     last = len(text) if text.startswith(row.name) else len(text.rstrip(" …"))
     return [
