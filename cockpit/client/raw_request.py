@@ -82,7 +82,8 @@ def lines(
     try:
         head, held = _begin(connection, target, None, patience)
         if (status := _status(head)) != 200:
-            raise refusal(status, held + b"".join(_blocks(connection.channel)))
+            rest = _blocks(connection.channel, until=monotonic() + _SLOWEST * patience)
+            raise refusal(status, held + b"".join(rest))
         connection.channel.settimeout(silence)
         begun = monotonic()
         while True:
@@ -173,7 +174,7 @@ def _noise(received: bytearray) -> bytes:
     return b"" if _HTTP in received else bytes(received)
 
 
-def _blocks(channel: socket.socket, until: float = float("inf")) -> Iterator[bytes]:
+def _blocks(channel: socket.socket, until: float) -> Iterator[bytes]:
     size = 0
     while block := channel.recv(_BLOCK):
         size += len(block)

@@ -70,6 +70,8 @@ class Setting:
     """Name of the setting, in lower case."""
     value: bytes | None
     """Value of the setting; None for a name without a value, which git reads as true."""
+    origin: bytes = b""
+    """Where git read the setting, as `--show-origin` prints it: `file:PATH`, `command line:`, …"""
 
     @property
     def own(self) -> bool:
@@ -83,24 +85,34 @@ class Setting:
 
 
 def parse(listed: bytes) -> tuple[Setting, ...]:
-    """Parse the output of `git config --list -z --show-scope`, in its order.
+    """Parse the output of `git config --list -z --show-scope --show-origin`, in its order.
 
     Raises `ValueError` if the output is not in git's format.
     """
     fields = listed.split(b"\0")
-    if fields.pop() or len(fields) % 2:
+    if fields.pop() or len(fields) % 3:
         raise ValueError("the list of settings is cut off")
-    return tuple(map(_setting, fields[::2], fields[1::2]))
+    return tuple(map(_setting, fields[::3], fields[1::3], fields[2::3]))
 
 
-def _setting(scope: bytes, entry: bytes) -> Setting:
+def own_files(settings: Iterable[Setting]) -> frozenset[bytes]:
+    """Return the paths of the files in which the system or the user defines settings."""
+    return frozenset(
+        setting.origin.removeprefix(b"file:")
+        for setting in settings
+        if setting.own and setting.origin.startswith(b"file:")
+    )
+
+
+def _setting(scope: bytes, origin: bytes, entry: bytes) -> Setting:
     key, has_value, value = entry.partition(b"\n")
     section, dot, rest = key.partition(b".")
     before, inner, name = rest.rpartition(b".")
     if not (scope and section and dot and name):
         raise ValueError(f"{entry[:80]!r} is not a setting")
     subsection = before if inner else None
-    return Setting(scope, section.lower(), subsection, name.lower(), value if has_value else None)
+    found = value if has_value else None
+    return Setting(scope, section.lower(), subsection, name.lower(), found, origin)
 
 
 def is_kept(setting: Setting) -> bool:

@@ -120,6 +120,12 @@ def test_a_line_that_never_ends_is_given_up(own_home: Path) -> None:
         next(told)
 
 
+def test_a_refusal_that_never_ends_is_given_up(own_home: Path) -> None:
+    host = dripping(own_home, b"HTTP/1.1 409 Conflict\r\n\r\n")
+    with pytest.raises(NoSupervisor, match="does not answer"):
+        next(lines(host, "/v1/watch", patience=0.2))
+
+
 def test_a_host_that_sends_control_characters_only(own_home: Path) -> None:
     host = RemoteHost("gpu1", ["sh", "-c", "exec cat /dev/zero"])
     with pytest.raises(NoSupervisor) as caught:

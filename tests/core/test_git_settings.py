@@ -17,6 +17,7 @@ from cockpit.core.git_settings import (
     foreign_filters,
     hooks_path,
     is_kept,
+    own_files,
     own_value,
     parse,
     sealed,
@@ -47,16 +48,16 @@ DROPPED = {
 
 def setting(key: bytes, value: bytes | None = b"v", scope: bytes = b"local") -> Setting:
     ending = b"" if value is None else b"\n" + value
-    return parse(scope + b"\0" + key + ending + b"\0")[0]
+    return parse(scope + b"\0file:x\0" + key + ending + b"\0")[0]
 
 
 def test_names_are_bytes_and_may_hold_anything() -> None:
     found = parse(
-        b"global\0user.name\na\nb\0"
-        b'local\0filter.\xff.\x1b=".clean\ntouch x\0'
-        b"worktree\0core.bare\0"
-        b"local\0filter..clean\n\0"
-        b"local\0FILTER.X.Clean\ny\0"
+        b"global\0file:/h\0user.name\na\nb\0"
+        b'local\0file:c\0filter.\xff.\x1b=".clean\ntouch x\0'
+        b"worktree\0file:w\0core.bare\0"
+        b"local\0file:c\0filter..clean\n\0"
+        b"local\0file:c\0FILTER.X.Clean\ny\0"
     )
     assert [(one.section, one.subsection, one.name, one.value) for one in found] == [
         (b"user", None, b"name", b"a\nb"),
@@ -66,11 +67,19 @@ def test_names_are_bytes_and_may_hold_anything() -> None:
         (b"filter", b"X", b"clean", b"y"),
     ]
     assert foreign_filters(found) == (b"", b"X", b'\xff.\x1b="')
+    assert own_files(found) == {b"/h"}
     assert found[1].key == b'filter.\xff.\x1b=".clean'
 
 
 @pytest.mark.parametrize(
-    "cut", [b"local\0core.x\nv", b"local\0", b"\0core.x\n\0", b"local\0core\0"]
+    "cut",
+    [
+        b"local\0file:c\0core.x\nv",
+        b"local\0core.x\n\0",
+        b"local\0",
+        b"\0file:c\0core.x\n\0",
+        b"local\0file:c\0core\0",
+    ],
 )
 def test_what_git_does_not_write_is_refused(cut: bytes) -> None:
     with pytest.raises(ValueError, match=r"cut off|not a setting"):
@@ -130,7 +139,7 @@ VALUE = st.none() | st.binary(max_size=20).filter(lambda value: b"\0" not in val
 def test_git_reads_what_is_written_as_it_was(pairs: list[tuple[bytes, bytes | None]]) -> None:
     settings = [setting(b"remote." + name + b".url", value) for name, value in pairs]
     listed = subprocess.run(
-        ["git", "config", "--file", "-", "--list", "-z", "--show-scope"],
+        ["git", "config", "--file", "-", "--list", "-z", "--show-scope", "--show-origin"],
         input=sealed(settings),
         capture_output=True,
         check=True,

@@ -81,6 +81,13 @@ def test_every_role_of_text_can_be_read_in_textuals_own_themes(name: str) -> Non
             assert found >= 4.4, (role, ground)
 
 
+def test_every_attribute_of_a_role_is_drawn() -> None:
+    palette = Palette(BUILTIN_THEMES["textual-dark"].to_color_system().generate())
+    for role, (_, _, attributes) in ROLES.items():
+        for attribute in attributes.split():
+            assert getattr(palette.style(role), attribute), (role, attribute)
+
+
 def test_each_state_and_each_band_has_a_sign_that_is_no_colour() -> None:
     """For those who see no colours, or not these."""
     looks = [look_of(agent("a", state=state)) for state in get_args(State)]

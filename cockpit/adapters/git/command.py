@@ -158,7 +158,7 @@ class GitCommand:
         self.private = private
         """A folder to which only cockpit writes; None means the system's folder for temporary
         files."""
-        self._snapshots = Snapshots(self._ask)
+        self._snapshots = Snapshots(self._ask, environment)
 
     async def snapshot(self, directory: Path, folder: Path | None = None) -> Snapshot | None:
         """Return the git settings that apply to a directory; None outside a repository.

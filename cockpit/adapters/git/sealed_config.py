@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -68,32 +68,37 @@ class Snapshot:
 
 
 class Snapshots:
-    """A cache of git settings by directory. Settings are read again if one of the repository's
-    files with settings changes, but not if only the user's own configuration changes."""
+    """A cache of git settings by directory. Settings are read again if one of their files changes:
+    of the repository, the user or the system."""
 
-    def __init__(self, ask: Asking) -> None:
+    def __init__(self, ask: Asking, environment: Mapping[str, str]) -> None:
+        """`environment` is the environment of git; it determines the user's files."""
         self._ask = ask
-        self._kept: dict[Path, tuple[object, Snapshot]] = {}
+        self._user_files = tuple(_user_files(environment))
+        self._kept: dict[Path, _Kept] = {}
 
     def of(self, directory: Path) -> Snapshot | None:
         """Return the git settings that apply to a directory; None outside a repository.
 
         Raises `Failed` if the settings cannot be read. Blocks. Starts no process for cached
-        settings, unless the repository's files with settings have changed.
+        settings whose files have not changed.
         """
         kept = self._kept.get(directory)
-        if kept is not None and _signature(directory, kept[1].places) == kept[0]:
-            return kept[1]
+        if kept is not None and kept.is_current(directory, self._user_files):
+            return kept.snapshot
         places = self._places(directory)
         if places is None:
             self._kept.pop(directory, None)
             return None
-        signature = _signature(directory, places)
+        signature = _signature(directory, places, self._user_files)
         snapshot = Snapshot(places, self._settings(directory, ()))
         if len(self._kept) >= MOST:
             self._kept.clear()
         if places.top is not None and snapshot.whole:
-            self._kept[directory] = (signature, snapshot)
+            # Only git's answer names the files that the user's files include.
+            others = map(os.fsdecode, git_settings.own_files(snapshot.settings))
+            included = {file: _stamp(file) for file in map(Path, others)}
+            self._kept[directory] = _Kept(snapshot, signature, included)
         return snapshot
 
     def at(self, where: Path, folder: Path) -> Snapshot:
@@ -129,7 +134,7 @@ class Snapshots:
         return Places(Path(_line(folder)), _real(directory, common), top_folder)
 
     def _settings(self, directory: Path, options: Sequence[str]) -> tuple[Setting, ...]:
-        arguments = (*options, "config", "--list", "-z", "--show-scope")
+        arguments = (*options, "config", "--list", "-z", "--show-scope", "--show-origin")
         status, output, error = self._ask(directory, arguments)
         title = "Cannot read the repository's git configuration"
         if status:
@@ -169,16 +174,45 @@ def sealed(
         shutil.rmtree(seal, ignore_errors=True)
 
 
-def _signature(directory: Path, places: Places) -> tuple[object, ...]:
+Stamp = tuple[int, ...] | None
+"""The state of a file; None if it is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A snapshot, and the states of the files from which git read it."""
+
+    snapshot: Snapshot
+    signature: tuple[object, ...]
+    included: dict[Path, Stamp]
+
+    def is_current(self, directory: Path, user_files: Sequence[Path]) -> bool:
+        """Return whether no file has changed."""
+        return self.signature == _signature(directory, self.snapshot.places, user_files) and all(
+            _stamp(file) == stamp for file, stamp in self.included.items()
+        )
+
+
+def _user_files(environment: Mapping[str, str]) -> Iterator[Path]:
+    """Yield the paths at which git looks for the configuration of the user and the system."""
+    yield Path("/etc/gitconfig")
+    if home := environment.get("HOME"):
+        yield Path(home, ".gitconfig")
+    if folder := environment.get("XDG_CONFIG_HOME") or (home and f"{home}/.config"):
+        yield Path(folder, "git", "config")
+
+
+def _signature(directory: Path, places: Places, user_files: Sequence[Path]) -> tuple[object, ...]:
     """Return the state of the files that determine the repository and its settings."""
     top = places.top or directory
     above = [up for up in (directory, *directory.parents) if up == top or top in up.parents]
     files = [up / ".git" for up in above or [top]]
     files += [top / ".git", places.folder / "commondir", places.folder / "config.worktree"]
-    return (os.path.realpath(directory), *map(_stamp, [*files, places.common / "config"]))
+    files += [places.common / "config", *user_files]
+    return (os.path.realpath(directory), *map(_stamp, files))
 
 
-def _stamp(path: Path) -> tuple[int, ...] | None:
+def _stamp(path: Path) -> Stamp:
     try:
         entry = path.stat()
     except OSError:

@@ -109,6 +109,7 @@ class Palette:
                 bgcolor=self.colour(background) if background else None,
                 bold="bold" in attributes or None,
                 italic="italic" in attributes or None,
+                underline="underline" in attributes or None,
                 reverse="reverse" in attributes or None,
             )
             self._styles[role] = style
