@@ -134,9 +134,9 @@ def adopt(
 
 
 def _ask_only(action: str, session: str, pid: int) -> None:
-    """Send a request that leaves the session in its terminal.
+    """Send the request for `--watch`, `--unwatch` or `--document`, which leaves the session alone.
 
-    Prints the document's path for `--document`.
+    For `--document`, prints the document's path.
     """
     from cockpit.cli.requests import ask
     from cockpit.wire.verbs import DocumentSession, WatchSession

@@ -38,8 +38,11 @@ _EXPECTED = (
 _LOCAL = termios.ECHO | termios.ICANON | termios.IEXTEN | termios.ISIG
 _INPUT = termios.ICRNL | termios.IXON
 _ENTER = b"\x1b[?1049h\x1b[?25l\x1b[?7l"
-"""Alternate screen, no cursor, no wrapped lines. The screen enters the same alternate screen, which
-tmux then does not clear, so the rows stay until the screen draws over them."""
+"""Escape sequences that open the alternate screen, hide the cursor and turn line wrapping off.
+
+Later, the screen opens the same alternate screen. tmux does not clear it a second time, so the rows
+stay until the screen draws over them.
+"""
 _LEAVE = b"\x1b[?7h\x1b[?25h\x1b[?1049l"
 
 
@@ -49,8 +52,8 @@ def first_rows() -> Iterator[None]:
 
     Draws them again after a resize, until the screen handles resizes itself. An exception clears
     the rows, so that the error message can be read. Keeps keys that are pressed meanwhile for the
-    screen; otherwise the terminal would echo these keys and change Return. Does nothing without a
-    terminal.
+    screen; otherwise the terminal would echo these keys and convert Return to a line feed. Does
+    nothing without a terminal.
     """
     shown = False
     with suppress(*_EXPECTED):

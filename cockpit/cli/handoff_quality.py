@@ -22,11 +22,11 @@ HEADINGS = (
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One confirmed handoff."""
+    """One confirmed handoff, for a line of the table."""
 
     agent: str
     number: int
-    """The number of the session that was handed off."""
+    """Position in its job of the session that was handed off, from 1."""
     before: int | None
     """Tokens in the old session's context at the handoff; None if unknown. If the handoff was
     recorded by an older version of cockpit, without this number: the last known tokens of the

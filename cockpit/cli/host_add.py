@@ -167,9 +167,10 @@ def _first_look(name: str, connect: tuple[str, ...], wishes: Wishes) -> HostRepo
 
 
 def _found_outside_of_path(report: HostReport, seconds: float) -> HostReport:
-    """Add the folders of programs that a non-login shell does not find to `PATH`; check again.
+    """If the host's non-login shell does not find all programs, extend its `PATH` and check again.
 
-    Returns the new report; the given report if the shell finds all programs.
+    The `PATH` is set in the report's `connect` command. Returns the report of the second check, or
+    `report` if `connect` needs no change or cannot be changed.
     """
     changed = with_path(report.connect, report.facts)
     if changed is None:

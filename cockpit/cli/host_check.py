@@ -50,7 +50,7 @@ def finding_lines(finding: Finding) -> list[str]:
 
 
 def _shown(hosts: Sequence[Host], seconds: float, *, as_json: bool) -> Iterator[HostReport]:
-    """Yield each report; unless `as_json`, print the report first."""
+    """Check the hosts; yield the report on each host, and print it first unless `as_json`."""
     for number, report in enumerate(reports(hosts, seconds)):
         if not as_json:
             print(f"\n{report.name}:" if number else f"{report.name}:")

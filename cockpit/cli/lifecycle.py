@@ -370,7 +370,8 @@ def local_context(directory: Path | None) -> dict[str, str | bool | None]:
 def remote_context(directory: Path | None) -> dict[str, str | bool | None]:
     """Return the field of a request that names a directory on another machine.
 
-    The supervisor there checks whether it exists. Raises `BadUsage` for a relative path.
+    That machine's supervisor checks whether the directory exists. Raises `BadUsage` for a relative
+    path.
     """
     from cockpit.cli.requests import require_absolute_path
 

@@ -27,8 +27,10 @@ from cockpit.wire.verbs import Approve, Continue, Handoff, Moved
 
 MOST_DOCUMENTS = 50
 YOU_REVIEW = "you review the document before the session ends"
-"""Part of the supervisor's message. With `--yes`, which the supervisor does not know, `NO_REVIEW`
-replaces this part."""
+"""Part of the supervisor's message when the handoff begins.
+
+The supervisor does not know of `--yes`, so with `--yes` this part is replaced by `NO_REVIEW`.
+"""
 NO_REVIEW = "a document without problems is approved"
 
 
@@ -142,8 +144,10 @@ class Job:
         return await self._done(handoff)
 
     async def _continues(self, checked: Checked, handoff: str, record: Arrival) -> bool:
-        """Finish an earlier attempt, if its new session has already replied. Returns whether it
-        did."""
+        """End the old session if an earlier attempt's new session has already replied.
+
+        Returns whether the new session has replied.
+        """
         row = await row_of(self.target, self.wanted.new_name)
         if row is None or row.state not in ALIVE or not works_in(row, record.folder):
             return False

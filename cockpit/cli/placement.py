@@ -1,7 +1,8 @@
 """`cockpit start --host any`: ask all machines at the same time, and choose one for the agent.
 
-Runs the step `place` for every machine: for this machine in this process, for a host over the kept
-connection. If the connection fails, `host_setup/question.sh` asks again and reports the reason.
+Runs the step `place` for every machine: for this machine in this process, for a host over the
+connection that the command keeps open. If that connection fails, `host_setup/question.sh` asks the
+host again, and reports the reason.
 """
 
 from __future__ import annotations

@@ -156,8 +156,9 @@ def stop_supervisor(*, agents: bool) -> int:
 def _naming_the_process(places: Places, then: str) -> Iterator[None]:
     """Turn the error of a running supervisor that does not answer into `NotNow` with its pid.
 
-    `then` continues the next step. The step is SIGKILL, because such a supervisor may not handle
-    SIGTERM. The exit code is not 4: "no supervisor" would read as success after `down`.
+    The hint is to kill the process with SIGKILL, because such a supervisor may not handle SIGTERM.
+    `then` is the end of the hint: what to do after the kill. The exit code is not 4, because after
+    `down` the code for "no supervisor" would read as success.
     """
     try:
         yield

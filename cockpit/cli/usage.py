@@ -40,7 +40,8 @@ Report = dict[str, Any]
 def usage(paths: Sequence[Path], as_json: bool, *, shared_from: int = SHARED_FROM) -> int:
     """Print every transcript's usage in the given order; return 1 if any could not be read.
 
-    On Linux, several processes read the files from `shared_from` bytes in total.
+    On Linux, several processes read the files if the files have at least `shared_from` bytes in
+    total.
     """
     reports = _read_all(paths, shared_from)
     if as_json:
@@ -93,7 +94,7 @@ class Reader:
         self._side.feed(replace(event, sidechain=False))
 
     def report(self, path: Path) -> Report:
-        """Return the report in its documented JSON form."""
+        """Return the usage of the transcript that was read from `path`, as documented JSON."""
         self.subagent = self._side is not None and not self.meter.api_calls
         meter = self._side if self.subagent and self._side is not None else self.meter
         table = self.format.window(meter.model, os.environ) if self.format else None

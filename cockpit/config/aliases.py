@@ -294,7 +294,10 @@ _TABLES = frozenset(old.key.split(".")[0] for old in OLD_NAMES if "." in old.key
 
 
 def _drop_empty(table: dict[str, Any]) -> None:
-    """Remove tables that are empty after conversion: an empty `[session]` would be unknown."""
+    """Remove tables of aliases that are empty after the conversion, such as `[session]`.
+
+    An empty one would be refused as an unknown table.
+    """
     for name in _TABLES & table.keys():
         if _is_empty(table[name]):
             del table[name]

@@ -58,8 +58,8 @@ class ConfigFile:
         return self.lines.of(path)
 
     def exact_line(self, path: KeyPath) -> int | None:
-        """Return the line of exactly this key, under any name; None if the file does not have the
-        key."""
+        """Return the line of this key itself, perhaps written as an alias; None if the file does
+        not have the key."""
         return self.lines.exactly(self.written_as(path))
 
     def shown_line(self, path: KeyPath) -> int | None:

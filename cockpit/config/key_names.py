@@ -301,10 +301,11 @@ _PUNCTUATION_NAMES = frozenset(map(_punctuation, _PUNCTUATION))
 
 
 def clash(own: Mapping[str, str]) -> tuple[str, str, str] | None:
-    """Return a key that two actions on one screen share, the user's action, and the second action.
+    """Return a key with two meanings on one screen, and both actions; None without such a key.
 
-    None if no key is shared. `own` has canonical names. The second action is empty if the key is a
-    digit that selects something on that screen.
+    `own` is the user's `[keys]` table, with canonical names of keys. The first action is one for
+    which the user chose the key. The second action is empty if the key is a digit that selects an
+    agent or a choice on that screen.
     """
     for action, key in _pairs(own):
         if key in _DIGITS and selected_by_digits(action):

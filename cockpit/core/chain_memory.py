@@ -51,7 +51,7 @@ class Place:
     """The session's agent, if the session is from a job that this job continues; else empty."""
 
     def of(self, agent: str) -> Place:
-        """Return this place for the memory of another job, which continues the job of `agent`."""
+        """Return this session as seen from another job, which continues the job of `agent`."""
         return replace(self, agent=self.agent or agent)
 
     def __str__(self) -> str:

@@ -44,7 +44,7 @@ class Succession:
     number: int | None = None
     """Position of the new session in its chain, from 1."""
     iteration: tuple[int, int] | None = None
-    """In a loop: the number of this iteration, and the maximum."""
+    """The number of this iteration of a loop, and the maximum; None if the job is not a loop."""
     has_git: bool = True
     branch: str | None = None
     full: bool = True

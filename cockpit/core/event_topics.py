@@ -15,7 +15,10 @@ from cockpit.core.events import (
 
 
 def happened(event: Event) -> tuple[tuple[str, str | None], ...]:
-    """Return the hook events for an event, each with the outcome of the run that ended, or None."""
+    """Return the hook events for an event, each with the outcome of the agent's run.
+
+    The outcome is None for every hook event except `after_run`.
+    """
     match event:
         case BandCrossed(reached=reached):
             return (("context_warning", None),) if "warn" in reached else ()

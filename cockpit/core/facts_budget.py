@@ -37,7 +37,7 @@ def estimated_tokens(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _List:
-    """The name, the text and the maximum share of tokens of one list of facts in the document."""
+    """How to shorten one list of facts: the measured text of an item, and the list's share."""
 
     noun: str
     """The word for one item, for the text about the removed items."""

@@ -117,7 +117,7 @@ def _where(git: GitView) -> str:
 
 
 def steps(facts: Facts, git: GitView) -> str:
-    """Return numbered next steps: a command that shows the current state, then the open todos.
+    """Return numbered next steps: a command that shows the directory's state, then the open todos.
 
     At most 20 todos, those in progress first; without open todos, a general step.
     """
@@ -131,5 +131,5 @@ def steps(facts: Facts, git: GitView) -> str:
 
 
 def look_around(git: GitView) -> str:
-    """Return a command that shows the current state, as a code span."""
+    """Return a command that shows the state of the agent's directory, as a code span."""
     return code(LOOK_AROUND if git.is_repository else LOOK_AROUND_WITHOUT_GIT)

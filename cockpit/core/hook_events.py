@@ -80,7 +80,7 @@ class Verdict(StrEnum):
     """The decisions of a context_threshold hook."""
 
     CONTINUE = "continue"
-    """No automatic handoff because of the context until the CLI's next compaction."""
+    """Until the CLI's next compaction, a full context does not begin an automatic handoff."""
     HANDOFF = "handoff"
     """The usual handoff, in the agent's mode."""
     ABORT = "abort"

@@ -20,9 +20,9 @@ class WorktreeState:
 
     head: str
     staged: str
-    """The tree of the index."""
+    """Hash of git's tree object for the index."""
     files: str
-    """The tree of the transferred files, byte for byte."""
+    """Hash of git's tree object for the transferred files, stored byte for byte."""
 
     @property
     def is_valid(self) -> bool:
@@ -54,7 +54,7 @@ class Parcel:
 
 @dataclass(frozen=True, slots=True)
 class StaysBehind:
-    """Files that are not transferred."""
+    """The files of a moved worktree that are not transferred to the other machine."""
 
     names: tuple[str, ...] = ()
     """The first names in alphabetical order, safe to show; a folder's name ends with a slash."""

@@ -7,11 +7,14 @@ from collections.abc import Mapping
 WISHES = ("COCKPIT_THEME", "COCKPIT_REFRESH", "COCKPIT_GLYPHS", "COCKPIT_COLOURS")
 NONE = "-"
 LONGEST = 64
-"""Maximum characters of a value that are compared; every valid value is shorter."""
+"""Maximum characters of a variable's value that are compared; every valid value is shorter."""
 
 
 def wishes(environment: Mapping[str, str]) -> str:
-    """Return the variables as one hexadecimal text, for comparison; `NONE` if none is set."""
+    """Return the variables of `WISHES`, with their values, as one hexadecimal text to compare.
+
+    `NONE` if none of them is set.
+    """
     settings = [f"{name}={value[:LONGEST]}" for name in WISHES if (value := environment.get(name))]
     return "\0".join(settings).encode(errors="replace").hex() or NONE
 

@@ -337,7 +337,8 @@ def _in_cookies(text: str, folded: str) -> Iterator[Span]:
 
 
 def _cookie_runs(text: str, folded: str) -> Iterator[tuple[int, int, list[int]]]:
-    """Yield spans that may contain cookies, each with the starts of the cookie lists in it."""
+    """Yield start and end of each part of a text that may contain cookies, and the positions in
+    this part at which lists of cookies begin."""
     begin = end = stop = 0
     firsts: list[int] = []
     for at in places(folded, "cookie"):

@@ -328,6 +328,7 @@ class Skipped:
 
     reason: Literal["torn", "not-json", "not-a-record", "too-long", "too-many-values", "fault"]
     reading: bool = False
-    """The line may be a reply or a compaction; if True, the context is unknown until a reply."""
+    """Whether the line may be a reply or a compaction. If so, the token count is unknown until the
+    next reply."""
     detail: str = ""
     """For `fault` (see `core.own_record`): the error in the line."""

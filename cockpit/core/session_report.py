@@ -50,7 +50,8 @@ def usage_report(
 
 
 def _has_window(meter: Meter, window: Window) -> bool:
-    """Return whether the window is known, or the default for a model in the transcript."""
+    """Return whether to report the window: a known one, or an assumed one if there is a reply or a
+    model's name."""
     known = meter.model is not None or meter.api_calls > 0
     return known or window.confidence is not Confidence.ASSUMED
 

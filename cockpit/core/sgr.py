@@ -51,7 +51,7 @@ _ATTRIBUTES: dict[int, dict[str, bool]] = {
     29: {"strike": False},
 }
 _SUSPECT = re.compile("[^\x20-\x7e\xa0-\xac\xae-\u02ff\u2500-\u27bf]")
-"""Characters that need cleaning: all except ordinary letters and box drawing."""
+"""Matches a character that may have to be removed: all except common letters and line drawings."""
 
 
 _DRAWING = str.maketrans(

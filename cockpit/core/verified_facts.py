@@ -41,7 +41,7 @@ NO_TEXT = "(no text)"
 _YES, _NO = "\0y", "\0n"
 
 _LISTED_MARKS = {True: "", False: f" {UNVERIFIED}", None: f" {NOT_CHECKED}"}
-"""The mark in the list of the session's commits, by the answer of git."""
+"""The mark of a commit in the list, by whether git has the commit; None: git was not asked."""
 _MARKS = {"completed": "[x]", "in_progress": "[~]"}
 _AFTER_COMMIT = r"(?:(?<=\b[Cc]ommit )|(?<=\b[Cc]ommit `)|(?<=\b[Cc]ommits )|(?<=\b[Cc]ommits `))"
 """Matches the position after the word `commit`, where even a number without letters is read as a
@@ -382,7 +382,10 @@ def commits(facts: Facts, git: GitView, claims: Sequence[str] = ()) -> str:
 
 
 def _files(facts: Facts, git: GitView) -> str:
-    """List the files in the transcript, then the files only in commits; each with its source."""
+    """List the changed files: those in the transcript, then those only in commits.
+
+    Each file has its source in parentheses: transcript, git or both.
+    """
     named = [path for path in dict.fromkeys(facts.files_modified) if not is_scratch(path, git.root)]
     lines = [f"{code(git.place(path), 300)}{_sources(path, git)}" for path in named]
     places = {git.place(path) for path in named}

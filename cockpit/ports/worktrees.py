@@ -101,7 +101,7 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Worktree:
-    """A checkout made for one job."""
+    """The worktree of one agent, which `Worktrees.ensure` created or adopted."""
 
     directory: Path
     branch: str

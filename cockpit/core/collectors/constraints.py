@@ -7,10 +7,10 @@ from cockpit.core.facts import Constraint
 from cockpit.core.standing_orders import standing_orders
 
 CONSTRAINTS_KEPT = 40
-"""Maximum sentences of one session; the newest are kept."""
+"""Maximum orders and corrections that are kept for one session. The oldest are dropped."""
 OF_ONE_PROMPT = 12
-"""Maximum sentences of one prompt; the first are kept. A prompt with more orders is probably a
-document."""
+"""Maximum orders and corrections that are taken from one prompt; the first are taken. A prompt with
+more is probably a document."""
 
 
 class ConstraintCollector:

@@ -1,4 +1,4 @@
-"""Collect failed tool calls, and the call that worked afterwards."""
+"""Collect failed tool calls, each with the later call of the same kind that succeeded, if any."""
 
 from __future__ import annotations
 

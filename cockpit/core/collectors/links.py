@@ -116,7 +116,11 @@ class LinkCollector:
         remember(self._links, _key(link), replace(link, state=state), LINKS_KEPT)
 
     def _set_state(self, command: str, output: str, state: str) -> None:
-        """Record the state of the link that a command names, else of the only link of that kind."""
+        """Record the state of the link that a command or its output names.
+
+        If they name none, records the state of the only known issue or pull request, whichever the
+        command is about.
+        """
         kind: Literal["issue", "pull_request"] = (
             "issue" if re.search(r"\b(?:gh|glab|tea) +issue", command) else "pull_request"
         )

@@ -71,7 +71,7 @@ def enter(handoff: Handoff, state: State) -> Step:
 
 
 def end(handoff: Handoff, outcome: Outcome, why: str = "", *extra: Command) -> Step:
-    """Return the ended handoff, with `extra` commands. It keeps the sealed document, if any."""
+    """Return the ended handoff, with its sealed document if there is one, and `extra` commands."""
     ended = Ended(outcome, why, handoff.document)
     return replace(handoff, state=ended), extra
 
@@ -83,10 +83,10 @@ def call_off(handoff: Handoff, event: CalledOff, *extra: Command) -> Step:
 
 
 def write(handoff: Handoff, writer: str, now: float, why: str = "") -> Step:
-    """Return the handoff in `Documenting`, with the command to compose a given document, or the
-    document of a writer that does not need the agent.
+    """Return the handoff in `Documenting`, with the command to compose the document at once.
 
-    `why` is the reason that the previous writer failed.
+    For a writer that does not need the agent, and for an existing document. `why` is the reason
+    that the previous writer failed.
     """
     state = Documenting(
         writer=writer,  # type: ignore[arg-type]
@@ -138,7 +138,8 @@ def _stay(handoff: Handoff, state: Waiting | Settling) -> Step:
 def not_now(seen: Observation, *, boundary: bool) -> str | None:
     """Return why the agent cannot be asked for the document now; None if the agent can be asked.
 
-    With `boundary`, return why the agent's process cannot be ended now.
+    With `boundary`, a running subagent or turn is a reason too: the agent's process is about to be
+    ended.
     """
     if seen.git_busy:
         return f"a git operation is in progress: {seen.git_busy}"
