@@ -27,7 +27,7 @@ ALWAYS = "/tmp/ckdemo-pictures"
 """In pictures, replaces the path of the demo's temporary folder, which changes with every run."""
 
 Pictures = Mapping[str, str]
-"""SVG by file name."""
+"""Pictures of the screen as SVG text, by file name."""
 
 
 def save_pictures(folder: Path, *, keep: bool, say: Say, standin: bool = False) -> int:
@@ -95,7 +95,7 @@ class Camera:
 
     def __init__(self, shots: int, say: Say) -> None:
         self.pictures: dict[str, str] = {}
-        """SVG by file name."""
+        """The pictures taken so far, as SVG text by file name."""
         self._shots, self._say = shots, say
 
     async def take(

@@ -39,7 +39,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The results of the checks on both machines."""
+    """The results of the checks of one move, on both machines."""
 
     row: AgentStatus
     here: Description

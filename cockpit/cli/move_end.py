@@ -38,8 +38,9 @@ class MoveEnd:
     async def end_old(self, handoff: str) -> None:
         """Ask the source to end the old session.
 
-        Raises the source's refusal. Raises `Stranded` if the answer was lost and the source cannot
-        say whether the session has ended; then neither session may be ended.
+        Raises the source's refusal, unless the source has already ended the session. Raises
+        `Stranded` if the answer was lost and it is unknown whether the session has ended; then
+        neither session may be ended.
         """
         try:
             await self.source.client.ask(Moved(name=self.wanted.name, handoff=handoff))
@@ -56,7 +57,8 @@ class MoveEnd:
                 ) from error
 
     async def _is_moved(self, handoff: str) -> bool:
-        """Return whether the source has ended the old session, although its answer was lost.
+        """Return whether the source has ended the old session, although it refused or its answer
+        was lost.
 
         Waits while the session is being ended. Raises `Stranded` if the source does not answer, or
         does not end the session in time.

@@ -34,11 +34,11 @@ from cockpit.wire.status import Wire
 
 MARK = b"cockpit-move 1 "
 LARGEST_ANSWER = 4_000_000
-"""Maximum bytes of an answer's line."""
+"""Maximum bytes of the line of JSON with a step's answer."""
 LARGEST_NOISE = 256_000
-"""Maximum bytes before an answer, such as the message of a login shell."""
+"""Maximum bytes of other text before a step's answer, such as the message of a login shell."""
 LARGEST_FILE = 2_000_000_000
-"""Maximum bytes of a bundle."""
+"""Maximum bytes of the git bundle that a step sends or receives."""
 BLOCK = 1 << 20
 SECONDS = 1800.0
 """Maximum seconds of one step; a step that holds a lock has no limit after its answer."""

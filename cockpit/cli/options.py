@@ -61,7 +61,7 @@ def with_common_options(command: AnyCommand) -> AnyCommand:
 
 
 def common_options() -> CommonOptions:
-    """Return the common options of the running command."""
+    """Return the values of `--config` and `--host` for the running command."""
     return click.get_current_context().ensure_object(CommonOptions)
 
 
@@ -91,7 +91,7 @@ def _complete_host(
 
 
 class _CommonOption(click.Option):
-    """One of the common options.
+    """The option `--config` or `--host`, with help for each command.
 
     `hidden_in`: the commands whose help does not list the option. `special_in`: the commands for
     which the option means `special_help`.
@@ -134,7 +134,7 @@ def describe_options(group: click.Group, path: str = "") -> None:
 
 
 def options_of(context: click.Context) -> CommonOptions:
-    """Return the common options of the given click context."""
+    """Return the values of `--config` and `--host` in the given click context."""
     return context.ensure_object(CommonOptions)
 
 

@@ -76,7 +76,7 @@ async def _supervisor(plan: Plan, name: AgentName, *, fits: bool) -> dict[str, A
     """Return the number of running agents, the state of the agent `name`, and the start's error.
 
     The error says why the supervisor would refuse to start the agent. The start is only checked if
-    the agent does not exist and the directory `fits`. If no supervisor answers, returns only the
+    the agent was never started and the directory `fits`. If no supervisor answers, returns only the
     reason for that.
     """
     client = HttpClient(our_places().socket)

@@ -108,8 +108,8 @@ def restart_supervisor(config: Path | None) -> Restarted:
 
     The new supervisor reads `config`, or else the file that the old supervisor read last. That file
     is only trusted if it has not changed since. Starts a supervisor if none is running. Raises
-    `BadConfig` for an invalid file, before the old supervisor is ended. Works with any older
-    version.
+    `BadConfig` for an invalid file, before the old supervisor is ended. The old supervisor may be
+    of any older version.
     """
     refuse_inside_agent("restart the supervisor")
     from cockpit.cli.config_file import file_to_read

@@ -9,13 +9,13 @@ from __future__ import annotations
 import re
 
 MOST_ENTRIES = 10_000
-"""Maximum number of keys, list values and tables."""
+"""Maximum number of keys, list values and tables in one file, together."""
 MOST_AGENTS = 100
 """Maximum agents in an untrusted file, because each agent becomes a row and is saved."""
 DEEPEST = 32
 """Maximum depth of nested lists and tables, and maximum parts of a dotted key."""
 LONGEST_NUMBER = 100
-"""Maximum characters of a number."""
+"""Maximum characters of one number in a file."""
 
 _TOKENS = re.compile(
     r"#[^\n]*"

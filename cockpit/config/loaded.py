@@ -25,7 +25,7 @@ class Source:
     """Where a setting comes from: a file and line, or the environment."""
 
     where: str
-    """A path, or `environment`."""
+    """Path of the file that sets the setting, or `environment`."""
     line: int | None = None
 
     def __str__(self) -> str:
@@ -43,7 +43,7 @@ class Loaded:
     """The source of each setting, by dotted key (`defaults.context.act`, `agents.api.mode`); a
     setting that is missing here has its default."""
     notices: tuple[str, ...] = ()
-    """Messages for the user, one line each."""
+    """Messages for the user about the files, such as about an alias; one line each."""
     held: tuple[Held, ...] = ()
     """Settings of an untrusted file that are ignored."""
     origins: Mapping[str, Path] = field(default_factory=dict)

@@ -43,7 +43,7 @@ _LABEL = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A session of the chain."""
+    """A session of a chain, to name the document in which a statement was made."""
 
     number: int = 0
     """Position of the session in its job, from 1; 0 if unknown."""
@@ -62,7 +62,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """A decision or a constraint."""
+    """A decision or constraint that a document of the chain states."""
 
     section: str
     """The statement's section, one of `SECTIONS`."""

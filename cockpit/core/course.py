@@ -13,7 +13,7 @@ TREND_CELLS = 8
 
 
 class Point(NamedTuple):
-    """One token count, or one compaction."""
+    """One point of a session's context history: a token count, or a compaction."""
 
     at: datetime | None
     tokens: int

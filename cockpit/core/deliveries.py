@@ -42,7 +42,7 @@ class Delivered:
 
 @dataclass(frozen=True, slots=True)
 class Again:
-    """The message is sent again after this many seconds."""
+    """The message is sent again after `seconds`."""
 
     seconds: float
 

@@ -51,7 +51,7 @@ class Hindered(Failed):
 
 
 class BadUsage(CockpitError):
-    """The request is invalid."""
+    """The command line or the request is invalid."""
 
     exit_code = 2
 

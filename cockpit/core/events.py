@@ -201,7 +201,7 @@ class ElsewhereCrossed:
     tokens: int
     window: int
     confidence: str
-    """The confidence in the window; `assumed` is a guess."""
+    """How reliable the size of the window is; `assumed` means that the size is a guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +231,7 @@ class HandoffBegun:
 
 @dataclass(frozen=True, slots=True)
 class HandoffAt:
-    """The beginning of a handoff's phase."""
+    """A phase of a handoff began."""
 
     kind: PhaseKind
     phase: str
@@ -239,7 +239,7 @@ class HandoffAt:
 
 @dataclass(frozen=True, slots=True)
 class HandoffOver:
-    """The end of a handoff; the kind is the outcome."""
+    """A handoff ended. The event's kind shows the outcome."""
 
     kind: OutcomeKind
     why: str

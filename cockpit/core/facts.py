@@ -122,7 +122,7 @@ class Failure:
     call: str
     """The call in one line."""
     error: str
-    """The first line of the error."""
+    """The first line of the output that looks like an error; without such a line, the first."""
     worked: str = ""
     """The next call of the same kind that succeeded, in one line; empty if there was none."""
     turn: int = 0
@@ -198,11 +198,11 @@ class Facts:
     constraints: tuple[Constraint, ...] = ()
     """The user's standing orders and corrections, oldest first."""
     answers: tuple[Answer, ...] = ()
-    """The user's answers, oldest first."""
+    """The user's answers to the agent's questions, oldest first."""
     refusals: tuple[ToolRefusal, ...] = ()
     """The refused tool calls, oldest first."""
     checks: tuple[Check, ...] = ()
-    """The last check of each kind, oldest first."""
+    """The last check of each kind (test, lint, build), oldest first."""
     failures: tuple[Failure, ...] = ()
     """The last failed calls, oldest first."""
     plan: Plan | None = None

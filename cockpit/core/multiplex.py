@@ -56,7 +56,7 @@ class Kind(IntEnum):
     OPEN = 1
     DATA = 2
     END = 3
-    """No more data follows in this direction."""
+    """The sender of the frame sends no more data in this stream."""
     RESET = 4
     """The stream is cut in both directions. Payload: an exit code in one byte, then the reason."""
     CREDIT = 5
@@ -142,7 +142,7 @@ class Multiplexer:
             block = self._inflate.unconsumed_tail
 
     def _receive_greeting(self, block: bytes) -> bytes:
-        """Return the data after the greeting."""
+        """Return the part of the block after the greeting; empty until the greeting is complete."""
         if self._is_greeted:
             return block
         noise, greeting, rest = (self._noise + block).partition(GREETING)

@@ -18,7 +18,7 @@ class RateLimit:
     used: float
     """The used share; from 0 to 1."""
     resets_at: float | None
-    """Unix seconds; None if unknown."""
+    """When the limit resets, in unix seconds; None if unknown."""
 
 
 def exhausted_until(limits: Iterable[RateLimit]) -> float | None:

@@ -28,7 +28,7 @@ class Confidence(StrEnum):
     ASSUMED = "assumed"
     """The window is assumed to be 200k, because no source has it."""
     UNKNOWN = "unknown"
-    """No tokens are known, or none since a compaction."""
+    """The token count is unknown, for example because no reply came since a compaction."""
 
 
 Source = Literal["statusline", "transcript"]

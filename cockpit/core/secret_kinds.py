@@ -44,7 +44,7 @@ class Kind:
     """One kind of secret."""
 
     name: str
-    """Unique; printed by `cockpit redact --kinds`."""
+    """The kind's unique name, as `cockpit redact --kinds` prints it."""
     template: str
     names: tuple[str, ...] = ()
     """Names of environment variables and settings that contain such a secret, in upper case."""

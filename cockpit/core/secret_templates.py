@@ -34,7 +34,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """The beginning (`<`) or end (`>`) of the secret."""
+    """A part of a template: the mark at which the secret begins (`<`) or ends (`>`)."""
 
     side: str
 

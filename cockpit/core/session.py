@@ -161,7 +161,7 @@ class Compacted:
 
 @dataclass(frozen=True, slots=True)
 class TurnEnded:
-    """A turn ended."""
+    """The CLI recorded that a turn ended."""
 
     at: datetime | None = None
 
@@ -201,7 +201,7 @@ class TurnRecorded:
 
 @dataclass(frozen=True, slots=True)
 class CostCounted:
-    """The CLI's running total for the session, in US dollars."""
+    """The cost of the session so far, in US dollars, as the CLI reports it."""
 
     total_usd: float
 
@@ -331,4 +331,4 @@ class Skipped:
     """Whether the line may be a reply or a compaction. If so, the token count is unknown until the
     next reply."""
     detail: str = ""
-    """For `fault` (see `core.own_record`): the error in the line."""
+    """If `reason` is `fault` (see `core.own_record`): the error in the line."""

@@ -53,7 +53,7 @@ def with_pushed(
 
     `unpushed` are the commits of local branches that no remote branch has; None leaves `pushed`
     unchanged. With `UNPUSHED_READ` entries, `unpushed` may be incomplete: then `pushed` is None for
-    all other commits.
+    the commits that are not in `unpushed`.
     """
     if unpushed is None:
         return tuple(commits)

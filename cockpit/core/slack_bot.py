@@ -37,7 +37,7 @@ _LATER = frozenset(
         "team_added_to_org",
     }
 )
-"""Temporary errors; all other errors are final."""
+"""Slack's names of temporary errors. After any other error, the message is not sent again."""
 _THREAD_GONE = frozenset({"thread_not_found", "invalid_thread_ts", "cannot_reply_to_message"})
 
 _TOKEN_STEP = (

@@ -52,7 +52,7 @@ _ASKED_FOR = deferred_pattern(
     r"^(?:and\s+|also,?\s+)?(?:can|could|would|will)\s+(?:you|we)\s+(?:please\s+)?(?:stop\s+\w+ing|quit\s+\w+ing|always|never)\b|^(?:kannst|könntest)\s+du\s+(?:bitte\s+)?(?:aufhören|künftig|immer|nie)\b"
     r"|^(?:peux|pourrais)-tu\s+(?:toujours|arrêter)\b|^¿puedes\s+dejar\s+de\b"
 )
-"""Matches a question that is an order."""
+"""Matches a question that is an order, such as `can you please stop adding …`."""
 _AGREED = deferred_pattern(
     r",\s*(?:¿)?(?:ok(?:ay)?|alright|deal|agreed|ja|gell?|d['’]accord|vale|va\s+bene|combinado|está\s+bem|oké)\s?\?$",
     re.IGNORECASE,

@@ -13,7 +13,7 @@ class ToolNames:
     """The names of one CLI and its tools, for the model that runs in it."""
 
     cli: str
-    """The CLI's own name."""
+    """The name of the CLI in texts, such as `Claude Code`."""
     read: str
     """The tool that reads a file, as a phrase after "with"."""
     write: str

@@ -73,7 +73,7 @@ class Launch:
 
 @dataclass(frozen=True, slots=True)
 class Pane:
-    """One pane, at the time of the listing."""
+    """One pane, with its state when the multiplexer was asked."""
 
     id: PaneId
     label: str

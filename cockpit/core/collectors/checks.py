@@ -30,7 +30,7 @@ class _Run:
 
 
 class CheckCollector:
-    """Keeps the last check of each kind."""
+    """Keeps the last check of each kind: test, lint and build."""
 
     __slots__ = ("_edits", "_last", "_running")
 

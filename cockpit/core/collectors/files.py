@@ -83,7 +83,7 @@ class FileCollector:
             self._reads[path] += 1
 
     def finished(self, event: ToolFinished) -> None:
-        """Record a result.
+        """Record the result of a tool call.
 
         A file is not listed as changed if all calls that would change it failed.
         """

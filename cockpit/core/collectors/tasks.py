@@ -56,7 +56,7 @@ class TaskCollector:
                 remember_call(self._listing, tool.id, frozenset(self._tasks))
 
     def finished(self, event: ToolFinished) -> None:
-        """Record a result. The change of a failed call is undone."""
+        """Record the result of a tool call. Undo a failed call's change of the list."""
         before = self._before.pop(event.tool_use_id, self._todos)
         if event.failed:
             self._todos = before

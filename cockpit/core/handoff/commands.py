@@ -40,7 +40,7 @@ class Interrupt:
 
 @dataclass(frozen=True, slots=True)
 class Compose:
-    """Validate this writer's text, add facts and seal the document. An event reports the result."""
+    """Validate the text of `writer`, add facts and seal the document. An event has the result."""
 
     writer: Writer
 

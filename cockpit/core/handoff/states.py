@@ -45,7 +45,7 @@ class Plan:
     """The writers to try, in this order. `agent` is first or left out; `facts` is always tried
     last."""
     given: str | None = None
-    """The absolute path of an existing document to use."""
+    """The absolute path of an existing document to use; None to have one written."""
     deadline: float = 180.0
     """Seconds for the agent to write the document, after the request reached the agent."""
     grace: float = 600.0
@@ -197,7 +197,7 @@ class Outcome(StrEnum):
     CANCELLED = "cancelled"
     """The handoff was cancelled, for example because the CLI compacted or the agent ended."""
     REFUSED = "refused"
-    """The user refused the handoff."""
+    """The user, or an agent with the permission, refused the handoff."""
     REVIVED = "revived"
     """The old session was reopened: no successor was confirmed, or the successor was cancelled."""
     MOVED = "moved"

@@ -155,8 +155,8 @@ def _interrupt_or_wait(handoff: Handoff, state: Settling, seen: Observation, why
 def _may_interrupt(plan: Plan, state: Settling, seen: Observation) -> bool:
     """Return whether the turn may be interrupted.
 
-    True after the handoff was forced or the context was compacted, if no tool, subagent or git
-    operation is running, or if the grace period is over.
+    True only after the handoff was forced or the context was compacted: at once if no tool,
+    subagent or git operation is running, else when the grace period is over.
     """
     if state.forced_at is None:
         return False
