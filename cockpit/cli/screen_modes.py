@@ -40,8 +40,11 @@ if TYPE_CHECKING:
     from cockpit.tui.terminal.attach import Attach as ShowPane
 
 CONNECT_SCRIPT = 'echo "Connecting to $0 …"; exec "$@"'
-"""Prints a line before connecting. If the connection fails, tmux's own last line scrolls this line
-off the screen, and the error stays visible."""
+"""Shell script that prints a line, then runs the command that connects to a host.
+
+If the connection fails, tmux prints a line of its own below the error. That scrolls the first line
+off the screen, so the error stays visible.
+"""
 ERASE_LINE_ABOVE = b"\x1b[A\x1b[2K"
 
 

@@ -100,7 +100,7 @@ class Restarted:
     """Version of the old supervisor, if known."""
     after: int
     held: tuple[Held, ...] = ()
-    """Settings that are ignored, because the file has changed since the user trusted it."""
+    """Settings that are ignored until the user trusts the configuration file as it is now."""
 
 
 def restart_supervisor(config: Path | None) -> Restarted:

@@ -177,7 +177,8 @@ class Facts:
     """Paths of changed files, as in the tool calls, in the order of the first change."""
     commits: tuple[CommitMade, ...] = ()
     quiet_commits: tuple[str, ...] = ()
-    """Subjects of commits whose hash the transcript does not have."""
+    """Subjects of commits that are not in `commits`, but may be on the branch. See
+    `CommitCollector.quiet`."""
     subagents: tuple[Subagent, ...] = ()
     background: tuple[BackgroundTask, ...] = ()
     """Background tasks other than subagents, oldest first."""

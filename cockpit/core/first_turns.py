@@ -33,7 +33,7 @@ class Before:
     commits: tuple[str, ...] = ()
     """Hashes of the subjects of the predecessor's commits."""
     failures: tuple[str, ...] = ()
-    """Hashes of failed commands, each hashed with its first error line."""
+    """Hashes of failed commands; each hash is of the command and the first line of its error."""
     questions: tuple[str, ...] = ()
     """Hashes of the questions that the predecessor asked the user."""
     orders: tuple[str, ...] = ()

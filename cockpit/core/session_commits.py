@@ -24,9 +24,8 @@ def session_commits(
 ) -> tuple[CommitMade, ...]:
     """Return the session's commits, oldest first; recorded commits that `in_git` lacks come first.
 
-    `quiet` are subjects of commits whose hash the transcript does not have. `in_git` are the
-    commits on the branch since the session began, oldest first. `lost` are recorded hashes that no
-    branch has now.
+    `quiet` are the subjects in `Facts.quiet_commits`. `in_git` are the commits on the branch since
+    the session began, oldest first. `lost` are recorded hashes that no branch has now.
     """
     subjects = {made.subject for made in recorded} | set(quiet)
     own = [

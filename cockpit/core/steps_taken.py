@@ -47,7 +47,7 @@ class Step:
     question: str = ""
     failed: bool = False
     error: str = ""
-    """The first line of a failed call's output, without its exit code."""
+    """The first line of a failed call's output, not counting the line with the exit code."""
     committed: tuple[str, ...] = ()
     """Subjects of new commits, even if a later part of the command failed. An amended commit is not
     new."""

@@ -87,7 +87,10 @@ class CommitCollector:
 
     @property
     def quiet(self) -> tuple[str, ...]:
-        """Subjects of commits whose hash git did not print."""
+        """Subjects of commits that are not in `commits`, but may be on the branch.
+
+        git did not print the hash, or a reset or an amendment seems to have removed the commit.
+        """
         return tuple(self._quiet)
 
     def called(self, tool: ToolUse) -> None:
