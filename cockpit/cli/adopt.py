@@ -134,7 +134,7 @@ def adopt(
 
 
 def _ask_only(action: str, session: str, pid: int) -> None:
-    """Send the request for `--watch`, `--unwatch` or `--document`, which leaves the session alone.
+    """Send the request for `--watch`, `--unwatch` or `--document`, which does not end the session.
 
     For `--document`, prints the document's path.
     """

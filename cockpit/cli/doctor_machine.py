@@ -93,7 +93,7 @@ def claude(environment: Mapping[str, str], directory: Path) -> list[Finding]:
 
 
 def _version(name: str, version: str, where: str) -> Finding:
-    """Return a CLI's version, as a note if cockpit is only tested with newer versions.
+    """Return a finding with a CLI's version; a note if cockpit is only tested with newer versions.
 
     An older CLI may have other hooks, transcripts and options.
     """

@@ -108,7 +108,10 @@ def configuration(
 def own_runtimes(
     loaded: Loaded, environment: Mapping[str, str], places: Places
 ) -> Iterator[Finding]:
-    """Check that the programs of custom runtimes exist, and that runtimes of packages load."""
+    """Check that custom runtimes can be loaded, and that their programs exist.
+
+    Custom runtimes are those in the configuration, and those of installed packages that are used.
+    """
     from cockpit.adapters.agents import RUNTIMES, runtime
     from cockpit.adapters.agents.command import resolved_program
     from cockpit.adapters.agents.own.definitions import Definitions

@@ -79,7 +79,7 @@ class Machine:
         return "this machine" if self.host is None else self.name
 
     def by_hand(self, *words: str) -> str:
-        """Return a cockpit command that applies to this `Machine`: for a host, with `--host`."""
+        """Return the cockpit command for the user to run: `words`, for a host with `--host`."""
         return " ".join(("cockpit", *words, *(() if self.host is None else ("--host", self.name))))
 
     def step(

@@ -8,7 +8,7 @@ from cockpit.config.paths import Places
 
 
 def our_places() -> Places:
-    """Return this environment's paths.
+    """Return the paths of the cockpit that this process's environment selects.
 
     Raises `BadUsage` if a socket path would be too long, and `Failed` if other users can write to
     cockpit's home.

@@ -65,7 +65,7 @@ def check_agent(origin: Origin, agent: AgentSettings) -> None:
 
 
 def check_runtimes_named(file: ConfigFile, settings: Settings, own: Runtimes) -> None:
-    """Check that the runtimes that a file uses exist, and that its successors can take over a job.
+    """Check that a file's runtimes exist, and that those for successors can take over a job.
 
     A runtime can be built in, installed by a package, or defined in the file or in `own`. Raises
     `BadConfig`.

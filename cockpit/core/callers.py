@@ -38,7 +38,7 @@ class CallerKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The sender of one request: the user, an agent or a hook."""
+    """The sender of one request: the user, an agent, a hook, or an unknown process."""
 
     kind: CallerKind
     name: str = ""

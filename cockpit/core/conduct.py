@@ -196,10 +196,10 @@ class Conduct:
     ) -> None:
         """Process the CLI's status file, which the CLI wrote at the time `at`.
 
-        `unchanged`: seconds since the file's last change. If the file is newer than the latest
-        report of a hook or the transcript for `NOTE_UNCHANGED` seconds, a later report was lost.
-        `shells`: whether shells run in the background, None if unknown. The user can end a shell
-        without a hook event.
+        `unchanged`: seconds since the file's last change. After `NOTE_UNCHANGED` seconds, a file
+        that is newer than the latest report of a hook or the transcript shows that a later report
+        was lost. `shells`: whether shells run in the background, None if unknown. The user can end
+        a shell without a hook event.
         """
         self._note_turn(turn, waiting_for, at, unchanged)
         if shells is False and self.turn is Turn.IDLE and at >= self.since:

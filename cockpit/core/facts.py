@@ -122,7 +122,7 @@ class Failure:
     call: str
     """The call in one line."""
     error: str
-    """The first line of the output that looks like an error; without such a line, the first."""
+    """The first line of the output that looks like an error, else the first line."""
     worked: str = ""
     """The next call of the same kind that succeeded, in one line; empty if there was none."""
     turn: int = 0

@@ -36,7 +36,7 @@ _KEPT_PLAIN = {
         b" relativeworktrees"
     ),
 }
-"""For each section, the names that are kept without a subsection."""
+"""For each section, the names of the settings that are kept if they have no subsection."""
 _KEPT_IN_SUBSECTION = {
     b"remote": b"url pushurl fetch promisor partialclonefilter",
     b"branch": b"remote pushremote merge",
@@ -45,14 +45,14 @@ _KEPT_IN_SUBSECTION = {
     b"http": b"postbuffer lowspeedlimit lowspeedtime version",
     b"credential": b"username usehttppath",
 }
-"""For each section, the names that are kept under any subsection."""
+"""For each section, the names of the settings that are kept if they have a subsection."""
 _REACHES_OUT = {
     b"core": b"sshcommand gitproxy askpass",
     b"ssh": b"variant",
     b"remote": b"receivepack uploadpack vcs proxy proxyauthmethod",
     b"push": b"gpgsign",
 }
-"""For each section, the names that decide how a push reaches its remote."""
+"""For each section, the names of the settings that decide how a push reaches its remote."""
 _REACHES_OUT_WHOLE = (b"credential", b"http", b"gpg", b"protocol")
 """Sections in which every setting that is not kept decides how a push reaches its remote."""
 

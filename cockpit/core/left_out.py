@@ -18,7 +18,8 @@ MANY_WORDS = 12
 adjacent lines."""
 _WORD = deferred_pattern(r"[^\W_]+")
 _NO_SPACES = deferred_pattern(r"[\u3040-\u30ff\u3400-\u9fff]")
-"""Matches scripts without spaces between words; every two characters count as a word."""
+"""Matches a character of a script without spaces between words. In such a script, every two
+adjacent characters count as a word."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -115,7 +115,8 @@ class ToolFinished:
     """A tool call returned."""
 
     tool_use_id: str
-    """Empty for a notice that names only the subagent or background task (see `agent_id`)."""
+    """The id of the call; empty for a notice that names only the subagent or background task (see
+    `agent_id`)."""
     failed: bool = False
     text: str = ""
     """Beginning of the tool's output; maximum 2,000 characters."""

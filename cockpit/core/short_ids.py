@@ -4,7 +4,8 @@ from __future__ import annotations
 
 USUAL = 8
 OPENCODE, OPENCODE_LENGTH = "ses_", 16
-"""opencode's ids begin with the time, so sessions of one day differ only after some characters."""
+"""How opencode's ids begin, and how many of their characters are shown. After `ses_`, the ids begin
+with the time, so fewer characters would be the same for sessions of one day."""
 
 
 def short_session_id(ident: str) -> str:

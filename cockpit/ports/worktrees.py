@@ -191,9 +191,10 @@ class Worktrees(Protocol):
         """
 
     async def diff(self, directory: Path, *, since_commit: str | None = None) -> Diff:
-        """Return the changes since `since_commit`; since HEAD if None or not in the repository.
+        """Return the changes since `since_commit`, else since HEAD.
 
-        If the changes are unknown, `Diff.unknown` says why.
+        HEAD is used if `since_commit` is None, or if the repository does not have that commit. If
+        the changes are unknown, `Diff.unknown` says why.
         """
 
     async def home(self, directory: Path) -> Path | None:
@@ -225,7 +226,7 @@ class Worktrees(Protocol):
         """
 
     async def bring(self, repository: Path, directory: Path, names: tuple[str, ...]) -> list[str]:
-        """Copy files and folders that are not in git from the checkout to the worktree.
+        """Copy files and folders that are not in git from `repository` to the worktree `directory`.
 
         Returns the copied names. Skips names that do not exist, and names that already exist in the
         worktree. Raises `Failed` for a name that leads out of the repository or into a git

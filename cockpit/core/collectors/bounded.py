@@ -8,7 +8,7 @@ from typing import TypeVar
 V = TypeVar("V")
 
 PENDING_KEPT = 500
-"""Default limit: `remember` keeps at most this number of entries, `remember_call` at least."""
+"""By default, `remember` keeps at most this number of entries, and `remember_call` at least."""
 
 
 def remember(kept: dict[str, V], key: str, value: V, limit: int = PENDING_KEPT) -> None:
