@@ -73,7 +73,7 @@ class ScreenOptions:
     colours: Colours = "auto"
     notifications: Notifications | None = None
     settings: Settings | None = None
-    """The initial settings."""
+    """The settings with which the screen starts; reloaded settings are compared with these."""
     outside: ReloadTargets | None = None
     """Functions that apply reloaded settings outside the screen."""
     say_after: Callable[[str], None] = print

@@ -23,7 +23,7 @@ from cockpit.core.errors import BadConfig, BadUsage
 from cockpit.core.safetext import quoted
 
 MOST_FINDINGS = 20
-"""Maximum number of a file's errors that get a description. Only ten descriptions are shown."""
+"""Maximum errors of one file that are described and sorted by line; the first ten are shown."""
 
 _EXPECTED = {
     "string_type": "text in quotes",

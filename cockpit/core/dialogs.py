@@ -36,7 +36,7 @@ _LONGEST_SECRET = 4096
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One choice of a dialog."""
+    """One choice of a dialog, as the pane shows it."""
 
     label: str
     note: str = ""

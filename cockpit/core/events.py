@@ -269,7 +269,7 @@ class HandoffPutBack:
 class HandoffUndone:
     kind: ClassVar[EventKind] = "handoff.undone"
     old_session: str
-    """The session that the handoff began."""
+    """The session that the undone handoff had started."""
     new_session: str
     """The previous session, which was reopened."""
 

@@ -91,7 +91,7 @@ class ToolRefusal:
 
     turn: int
     call: str
-    """The call in one line."""
+    """The refused call, described in one line."""
     reason: str = ""
     """The user's text with the refusal; empty if there was none."""
 
@@ -120,7 +120,7 @@ class Failure:
     """A tool call that failed."""
 
     call: str
-    """The call in one line."""
+    """The failed call, described in one line."""
     error: str
     """The first line of the output that looks like an error, else the first line."""
     worked: str = ""

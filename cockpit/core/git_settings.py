@@ -59,7 +59,7 @@ _REACHES_OUT_WHOLE = (b"credential", b"http", b"gpg", b"protocol")
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One setting of git."""
+    """One setting from git's configuration, with the scope of the file that has it."""
 
     scope: bytes
     section: bytes

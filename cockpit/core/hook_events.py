@@ -43,7 +43,7 @@ class Happening:
     """One event of one agent, for its hooks."""
 
     event: str
-    """A key of `EVENTS`."""
+    """The name of the event, a key of `EVENTS`."""
     payload: Mapping[str, Any]
     text: str = ""
     """One sentence about the event, for people."""
@@ -135,7 +135,7 @@ def _decided(answer: Mapping[str, Any]) -> Decision:
 
 @dataclass(frozen=True, slots=True)
 class HookResult:
-    """The result of one hook."""
+    """The result of running one hook, or of sending its message, for one event."""
 
     name: str
     kind: str

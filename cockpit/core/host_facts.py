@@ -30,7 +30,7 @@ LONGEST_INSTANCE = 64
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A program on the host."""
+    """A program that was found on the host."""
 
     path: str
     on_path: bool

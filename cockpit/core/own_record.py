@@ -243,7 +243,7 @@ def _table(line: Line, key: str, name: str = "", *, also: str = "") -> Line | No
 
 
 def _count(line: Line, key: str, name: str) -> int:
-    """Return a number of tokens; 0 if the line has no such key."""
+    """Return a whole number, such as a number of tokens; 0 if the line has no such key."""
     value = line.get(key, 0)
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < _LARGEST:
         raise _Fault(f"{name}: expected a whole number, 0 or more")
@@ -251,7 +251,7 @@ def _count(line: Line, key: str, name: str) -> int:
 
 
 def _size(line: Line, key: str, name: str = "") -> int | None:
-    """Return a number of tokens above 0; None if the line has no such key."""
+    """Return a whole number above 0, such as a window in tokens; None without such a key."""
     if key not in line:
         return None
     if not (size := _count(line, key, name or key)):

@@ -16,7 +16,7 @@ class RateLimit:
 
     name: str
     used: float
-    """The used share; from 0 to 1."""
+    """The share of the limit that is used, from 0 to 1."""
     resets_at: float | None
     """When the limit resets, in unix seconds; None if unknown."""
 

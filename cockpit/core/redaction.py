@@ -68,7 +68,7 @@ Finding = tuple[int, int, str]
 
 @dataclass(frozen=True, slots=True)
 class Redacted:
-    """A text without its secrets."""
+    """The result of `Redactor.redact`: a text in which the secrets are replaced."""
 
     text: str
     count: int

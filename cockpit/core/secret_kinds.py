@@ -41,7 +41,7 @@ ALPHABETS = {
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """One kind of secret."""
+    """One kind of secret, and how secrets of this kind are found."""
 
     name: str
     """The kind's unique name, as `cockpit redact --kinds` prints it."""

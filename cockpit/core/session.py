@@ -264,7 +264,7 @@ class PullRequestLinked:
     url: str
     number: int | None = None
     repository: str = ""
-    """`owner/name`."""
+    """The repository of the pull request, as `owner/name`; empty if unknown."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,9 +53,9 @@ class AgentTools(Protocol):
     def tools(self) -> Sequence[Tool]: ...
 
     async def call(self, name: str, arguments: Mapping[str, str]) -> Mapping[str, Any] | str:
-        """Call one of the tools, with valid arguments."""
+        """Call one of the tools, with valid arguments; return the answer for the model."""
 
     async def resources(self) -> Sequence[Resource]: ...
 
     async def read(self, uri: str) -> str:
-        """Return the text of a resource."""
+        """Return the text of the resource with this URI."""

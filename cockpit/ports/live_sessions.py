@@ -19,7 +19,7 @@ class Obstacle:
     """A reason not to adopt a session: ending its process would end more than the session."""
 
     reason: str
-    """The reason, as a sentence."""
+    """Why the session cannot be adopted, as a sentence."""
     remedy: str
     """The user's step before an agent can reopen the session, as a clause."""
 

@@ -66,7 +66,7 @@ class Ancestor:
     hook: str = ""
     """Value of `COCKPIT_HOOK`: the name of the event for which the hook runs."""
     ssh: str = ""
-    """Value of `SSH_CONNECTION`."""
+    """Value of `SSH_CONNECTION`: addresses and ports of the SSH connection; empty without SSH."""
     terminal: str = ""
     """The process's controlling terminal (`pts/3`)."""
     arguments: tuple[str, ...] = ()
@@ -74,7 +74,7 @@ class Ancestor:
     tmux: str = ""
     """Value of `TMUX`: the tmux server's socket and pid, and the number of the tmux session."""
     pane: str = ""
-    """Value of `TMUX_PANE`."""
+    """Value of `TMUX_PANE`: the id of the tmux pane in which the process was started."""
 
 
 @dataclass(frozen=True, slots=True)

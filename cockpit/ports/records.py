@@ -103,7 +103,7 @@ class SessionRecord:
 
 @dataclass(frozen=True, slots=True)
 class HandoffRecord:
-    """One handoff and its state."""
+    """One handoff, with its state while it is open and its outcome afterwards."""
 
     id: HandoffId
     agent: AgentName

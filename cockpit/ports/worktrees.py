@@ -78,7 +78,7 @@ class Diff:
     text: str = ""
     """The output of `git diff`. Invalid bytes are replaced; otherwise the text is untrusted."""
     cut: bool = False
-    """Whether the diff is incomplete."""
+    """Whether the diff is incomplete, because it is too large."""
     unknown: str | None = None
     """Why there is no diff; all other fields are then empty."""
 
@@ -305,8 +305,10 @@ class Worktrees(Protocol):
         """
 
     async def reachable(self, repository: Path, commit: str) -> bool:
-        """Return whether HEAD or a branch has the commit. The old version of an amended
-        commit is not reachable."""
+        """Return whether HEAD, a local branch or a remote branch has the commit.
+
+        The old version of an amended commit is not reachable.
+        """
         ...
 
     async def unpushed(self, directory: Path) -> tuple[str, ...] | None:
@@ -317,4 +319,4 @@ class Worktrees(Protocol):
         """
 
     async def known(self, repository: Path, commit: str) -> bool:
-        """Return whether the repository has this commit."""
+        """Return whether the repository has this commit, even if no branch has it."""

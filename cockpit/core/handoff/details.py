@@ -27,9 +27,9 @@ class Leaving:
     """The session's state when a handoff ended without a new session."""
 
     tokens: int | None = None
-    """Tokens in context."""
+    """Tokens in context when the handoff ended; None if unknown."""
     forced: bool = False
-    """The context was in the force band."""
+    """Whether the context was in the force band when the handoff ended."""
     turns: int = 0
     at: float | None = None
     """When the handoff ended, in monotonic seconds of the boot that the handoff's record names."""
