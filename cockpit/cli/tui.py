@@ -67,7 +67,7 @@ class ScreenOptions:
     refresh: Refresh = "auto"
     keys: Mapping[str, str] = field(default_factory=dict)
     files: Callable[[], Files] | None = None
-    """Reads the configuration from disk, to save settings."""
+    """Reads the configuration from disk, to save settings; None if the screen cannot save them."""
     remember_in: Path | None = None
     glyphs: Glyphs = "auto"
     colours: Colours = "auto"
@@ -75,7 +75,8 @@ class ScreenOptions:
     settings: Settings | None = None
     """The settings with which the screen starts; reloaded settings are compared with these."""
     outside: ReloadTargets | None = None
-    """Functions that apply reloaded settings outside the screen."""
+    """Functions that apply reloaded settings outside the screen; None if the screen cannot reload
+    settings."""
     say_after: Callable[[str], None] = print
     """Shows a line in the user's shell, after the user has left the screen."""
 

@@ -63,7 +63,7 @@ class Reader:
         self.session_id: str | None = None
         self.cwd: str | None = None
         self.window: int | None = None
-        """The context window size from the transcript."""
+        """The context window size from the transcript; None if the transcript does not have it."""
         self.events = 0
         self.prompted = False
         self.subagent = False

@@ -116,7 +116,8 @@ class Capabilities:
     """The CLI compacts only the content before its last prompt. In a long turn, the context can
     therefore grow past the compaction point."""
     restart_status: int | None = None
-    """Exit status with which the CLI asks to be restarted, to apply an answer of the user."""
+    """Exit status with which the CLI asks to be restarted, to apply an answer of the user; None if
+    the CLI has no such status."""
     commits: Mapping[str, str] = field(default_factory=dict)
     """Maps a permission mode in which the agent cannot commit, or must ask first, to a clause that
     warns the user when an agent starts."""

@@ -79,7 +79,7 @@ text `compose` cleans as a part of the draft or of the request."""
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """Files that the successor may want to open; absolute paths."""
+    """Absolute paths of files that the successor may want to open; None if there is no file."""
 
     transcript: str | None = None
     """The transcript of the session that is handed off."""

@@ -60,9 +60,9 @@ class Conduct:
     """When the dialog's question was reported; 0 if only the status file mentions the dialog."""
     remembered: tuple[DialogOpened, float] | None = None
     """A dialog that may be closed by now, and when it was reported. Set after a restart of the
-    supervisor, or when another tool call returns."""
+    supervisor, or when another tool call returns. None without such a dialog."""
     broken: TurnBroken | None = None
-    """The error that ended the last turn, until the next prompt."""
+    """The error that ended the last turn, until the next prompt; None without such an error."""
     subagents: dict[str, str] = field(default_factory=dict)
     background: tuple[BackgroundTask, ...] = ()
     """Background tasks that were running when the last turn ended. Shells are removed when the
@@ -84,7 +84,8 @@ class Conduct:
     begun_anew: int = 0
     """Number of times that the CLI reported that the session continues after a compaction."""
     activity: str | None = None
-    """Description of the last tool call, or of the last subagent that was started, in one line."""
+    """Description of the last tool call, or of the last subagent that was started, in one line;
+    None before the first one."""
     last_moment: float = 0.0
     """Time of the latest report of a hook or the transcript."""
 

@@ -38,11 +38,11 @@ class Succession:
     document: str
     """Absolute path of the handoff document."""
     goal: str | None = None
-    """The job's original request."""
+    """The job's original request; None if unknown."""
     first_step: str | None = None
     """The first of the document's next steps; None if there is none."""
     number: int | None = None
-    """Position of the new session in its chain, from 1."""
+    """Position of the new session in its chain, from 1; None if unknown."""
     iteration: tuple[int, int] | None = None
     """The number of this iteration of a loop, and the maximum; None if the job is not a loop."""
     has_git: bool = True

@@ -22,7 +22,7 @@ class Answer:
     status: int | None = None
     """The HTTP status; None if there was no response."""
     retry_after: float | None = None
-    """Seconds to wait, from the response's `Retry-After` header."""
+    """Seconds to wait, from the response's `Retry-After` header; None without this header."""
     problem: str = ""
     """A short description of the error, without the URL; empty on success."""
     permanent: bool = False

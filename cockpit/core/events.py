@@ -66,7 +66,7 @@ class AgentCompacted:
     compactions: int
     """Number of compactions of this session so far."""
     tokens: int | None
-    """Tokens in context before the compaction."""
+    """Tokens in context before the compaction; None if unknown."""
     document: str | None
     """The file with the facts that were saved before the compaction; None if none were saved."""
 
@@ -154,7 +154,7 @@ class AgentUnowned:
 class BudgetCrossed:
     kind: ClassVar[EventKind] = "budget.crossed"
     cost_usd: float | None
-    """The known cost of the job's sessions."""
+    """The cost of the job's sessions so far, as far as it is known."""
     budget_usd: float | None
 
 
@@ -164,7 +164,7 @@ class DayBudgetCrossed:
     day: str
     """The local date, such as `2026-01-31`."""
     cost_usd: float | None
-    """The cost of the day so far."""
+    """The cost of all agents on this day so far."""
     budget_usd: float | None
 
 
@@ -244,7 +244,7 @@ class HandoffOver:
     kind: OutcomeKind
     why: str
     handoff: str | None
-    """The handoff's id."""
+    """The handoff's id; None if unknown."""
     old_session: str | None
     new_session: str | None
     number: int
@@ -381,7 +381,7 @@ class WorktreeRemoved:
     directory: str
     branch: str | None
     salvage: str | None
-    """The git reference that keeps the worktree's content."""
+    """The git reference that keeps the worktree's content; None if there was nothing to keep."""
 
 
 @dataclass(frozen=True, slots=True)

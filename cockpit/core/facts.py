@@ -171,7 +171,7 @@ class Facts:
     """All facts in one session's transcript."""
 
     goal: str | None = None
-    """The user's goal, word for word; see `Collector.goal`."""
+    """The user's goal, word for word; see `Collector.goal`. None if unknown."""
     todos: tuple[Todo, ...] = ()
     files_modified: tuple[str, ...] = ()
     """Paths of changed files, as in the tool calls, in the order of the first change."""
@@ -186,12 +186,14 @@ class Facts:
     """The main agent's last five tool calls, oldest first, one line each. Changes of drafts and of
     temporary files are left out."""
     last_reply: str | None = None
-    """The last text that the agent wrote."""
+    """The last text that the agent wrote; None before the first."""
     longer_reply: str | None = None
-    """If `last_reply` is short: a longer text that the agent wrote shortly before `last_reply`."""
+    """If `last_reply` is short: a longer text that the agent wrote shortly before `last_reply`;
+    else None."""
     compactions: int = 0
     away_summary: str | None = None
-    """The CLI's own summary of the session, written while the user was away."""
+    """The CLI's own summary of the session, written while the user was away. None without one, and
+    after a later prompt."""
     prompts: tuple[Prompt, ...] = ()
     """The last prompts of the user, oldest first."""
     earlier_prompts: tuple[Prompt, ...] = ()

@@ -22,7 +22,10 @@ MOST_LINES = 100
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """The keys of the front matter, in the order in which they are written."""
+    """The keys of the front matter, in the order in which they are written.
+
+    An unknown value is None or has its default.
+    """
 
     id: str = ""
     """Id of the handoff; empty in a preview, which has no id yet."""

@@ -19,7 +19,7 @@ class Gauge:
     tokens: int | None = None
     source: Source | None = None
     at: float | None = None
-    """When the tokens were counted."""
+    """When the tokens were counted; None if `tokens` is None."""
     peak: int = 0
     """The largest token count of this session."""
     compacted_at: float | None = None

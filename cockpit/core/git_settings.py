@@ -65,7 +65,8 @@ class Setting:
     section: bytes
     """Name of the section, in lower case."""
     subsection: bytes | None
-    """Name of the subsection; may contain any byte except NUL and a line feed."""
+    """Name of the subsection; may contain any byte except NUL and a line feed. None without a
+    subsection."""
     name: bytes
     """Name of the setting, in lower case."""
     value: bytes | None

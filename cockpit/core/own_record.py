@@ -270,7 +270,8 @@ def _number(line: Line, key: str, name: str = "") -> float | None:
 
 
 def _time(line: Line, key: str) -> datetime | None:
-    """Return a time written as unix seconds, or in ISO 8601 with a time zone."""
+    """Return a time written as unix seconds, or in ISO 8601 with a time zone; None without such a
+    key."""
     if key not in line:
         return None
     value = line[key]

@@ -56,7 +56,7 @@ class Reading:
 
     @property
     def used(self) -> float | None:
-        """Share of the window that is used; can exceed 1."""
+        """Share of the window that is used; can exceed 1. None if tokens or window are unknown."""
         if self.tokens is None or not self.window:
             return None
         return self.tokens / self.window

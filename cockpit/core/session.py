@@ -136,11 +136,11 @@ class ToolFinished:
     """If the tool asked the user: each question with its answer."""
     agent_id: str | None = None
     """The id of the subagent that the tool started; in a report of a background task, the
-    task's id."""
+    task's id; in any other result, None."""
     agent_status: str | None = None
     """`running`, `completed`, `failed` or `stopped`, if `agent_id` is set."""
     task_id: str | None = None
-    """If the command continues in the background: the task's id."""
+    """If the command continues in the background: the task's id; else None."""
     task_log: str = ""
     """The file with the output of the background task."""
     task_until: datetime | None = None

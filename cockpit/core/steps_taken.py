@@ -73,7 +73,7 @@ class StepsTaken:
         self.questions: deque[str] = deque(maxlen=MOST_QUESTIONS)
         """The last questions that the user was asked with a tool."""
         self.first_change: float | None = None
-        """When the first edit or commit was finished, in unix seconds."""
+        """When the first edit or commit was finished, in unix seconds; None before that."""
         self._pending: dict[str, ToolUse] = {}
 
     def feed(self, event: SessionEvent | Skipped) -> None:

@@ -76,7 +76,7 @@ class GitView:
     commits: tuple[CommitMade, ...] = ()
     """Commits of this session, newest first."""
     root: str | None = None
-    """Absolute path of the top folder of the worktree."""
+    """Absolute path of the top folder of the worktree; None outside a repository."""
     committed: tuple[str, ...] = ()
     """Files that the session's commits changed; paths are relative to the top folder of the
     worktree."""

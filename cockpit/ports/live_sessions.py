@@ -41,9 +41,9 @@ class LiveSession:
     """The CLI's name for the kind of session, such as `interactive`; empty if unknown."""
     waiting_for: str | None = None
     began: float | None = None
-    """When the CLI started, as the CLI reports; unix seconds."""
+    """When the CLI started, as the CLI reports, in unix seconds; None if unknown."""
     changed: float | None = None
-    """When the CLI last changed its status; unix seconds."""
+    """When the CLI last changed its status, in unix seconds; None if unknown."""
     version: str = ""
     """The CLI's version; empty if unknown."""
     obstacle: Obstacle | None = None

@@ -44,8 +44,8 @@ class Launch:
     """The environment of the process; nothing is inherited from the supervisor. The terminal's
     variables are replaced: `TERM`, `COLORTERM`, `TMUX` and `TMUX_PANE`."""
     prompt: str | None = None
-    """The first prompt, by default the last argument. cockpit passes the prompt in a file of mode
-    0600, not through the multiplexer."""
+    """The first prompt, by default the last argument; None for a start without a prompt. cockpit
+    passes the prompt in a file of mode 0600, not through the multiplexer."""
     mention: Callable[[Sequence[Path]], str] | None = None
     """Builds the sentence that mentions the prompt's files and replaces the prompt, for a CLI that
     reads mentioned files into its first request. None for other CLIs."""
@@ -66,9 +66,10 @@ class Launch:
     """The file into which the prompt is written, and which `argv` names; None: no such file."""
     lease: Path | None = None
     """A file on which the process and its children hold a kernel lock. While another process holds
-    the lock, the process does not start, so only one runs at a time."""
+    the lock, the process does not start, so only one runs at a time. None for no lock."""
     claim: Claim | None = None
-    """A second lock, on the working directory, against agents of other cockpit installations."""
+    """A second lock, on the working directory, against agents of other cockpit installations; None
+    for no such lock."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ class JobRecord:
     prompt: str | None
     created: float
     base_commit: str | None = None
-    """The branch's commit when the job began."""
+    """The branch's commit when the job began; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,7 +82,7 @@ class SessionRecord:
     `failed` (started by a handoff, but not confirmed)."""
     cost_usd: float | None = None
     tokens: int | None = None
-    """Tokens in context at the last count."""
+    """Tokens in context at the last count; None if unknown."""
     compactions: int = 0
     ended: float | None = None
     """When the session ended; None while the session is running; 0 if the time is unknown."""

@@ -91,7 +91,7 @@ class Presence:
     shells: bool | None = None
     """Whether shells run in the background; None if unknown."""
     updated: float | None = None
-    """When the CLI wrote the status; unix seconds."""
+    """When the CLI wrote the status, in unix seconds; None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +131,7 @@ class Report:
     reply."""
     window: int | None = None
     version: str | None = None
-    """The CLI's version."""
+    """The CLI's version; None if the report does not have it."""
     cost_usd: float | None = None
     limit_resets: float | None = None
     """When all exhausted usage limits have reset, in unix seconds; None if no limit is exhausted,

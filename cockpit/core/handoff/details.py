@@ -32,7 +32,8 @@ class Leaving:
     """Whether the context was in the force band when the handoff ended."""
     turns: int = 0
     at: float | None = None
-    """When the handoff ended, in monotonic seconds of the boot that the handoff's record names."""
+    """When the handoff ended, in monotonic seconds of the boot that the handoff's record names;
+    None if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
