@@ -113,7 +113,7 @@ async def _run_all(chosen: list[Candidate]) -> int:
 
 
 async def _run_in_order(chosen: list[Candidate], shell: ShellHooks, sender: Sender) -> bool:
-    """Run hooks in order; return whether all succeeded.
+    """Run the hooks one after the other; return whether all succeeded.
 
     After a failed shell hook without continue_on_error, skips the agent's remaining hooks.
     """

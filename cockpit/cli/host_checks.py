@@ -56,7 +56,10 @@ class HostReport:
         return self.answer.started
 
     def findings(self) -> list[Finding]:
-        """Return all findings, in order; only the connection problem if the host is unreachable."""
+        """Return the findings in the order in which a user would meet the problems.
+
+        If the host is unreachable, returns only the finding about the connection.
+        """
         if not self.answer.started:
             return [connection_problem(self)]
         return [*_connected(self), *_tools(self), *_cockpit(self), *_session(self)]

@@ -45,8 +45,8 @@ def install_there(report: HostReport, *, yes: bool) -> None:
 def installer_for(report: HostReport) -> Installer:
     """Return an installer that uses uv, else a Python that can create environments.
 
-    Raises `NotNow` if commands run there as root or an unknown user, and `ProgramMissing` without
-    uv and such a Python.
+    Raises `NotNow` if commands on the host run as root or an unknown user, and `ProgramMissing` if
+    the host has neither uv nor such a Python.
     """
     from cockpit.adapters.host_setup.installation import Installer
     from cockpit.cli.host_checks import install_command

@@ -1,7 +1,7 @@
 """Detect paths inside a `.git` directory or a bare repository.
 
-No agent works there, and no document or copied file goes there: the files in a git directory
-control what git runs (hooks, configuration, the repositories of submodules).
+cockpit lets no agent work there, and writes no document or copied file there, because the files in
+a git directory control what git runs (hooks, configuration, the repositories of submodules).
 """
 
 from __future__ import annotations

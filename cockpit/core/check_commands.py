@@ -129,7 +129,7 @@ class Found:
 
 @lru_cache(maxsize=64)
 def checks_in(command: str) -> tuple[Found, ...]:
-    """Return each kind of check that a command line runs, once, in order.
+    """Return each kind of check that a command line runs, once, in the order of the command line.
 
     Cached, because several collectors look at the same call, and sessions repeat their checks.
     """

@@ -1,4 +1,4 @@
-"""The context history of a session: its token counts in order, and a trend for the agent's row.
+"""The context history of a session: token counts, oldest first, and a trend for the agent's row.
 
 Points may be left out; gaps in the reply numbers show where.
 """

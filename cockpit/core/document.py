@@ -38,7 +38,7 @@ SECTIONS = (
     "Links",
     "Instructions for the Successor",
 )
-"""Every section of a document, in order."""
+"""The titles of all sections of a document, in the order in which the document has them."""
 CONSTRAINTS = "Constraints from the user"
 """The section with the user's standing orders and refusals."""
 ASKED = ("Current Task", *SECTIONS[3:10])

@@ -103,7 +103,7 @@ class _Budget:
         return replace(of, **kept)
 
     def keep(self, kind: str, part: _List, items: Sequence[T]) -> tuple[T, ...]:
-        """Return the last items that fit into this list's share of the budget, in their order."""
+        """Return the last of the items that fit into the list's share of the budget, in order."""
         room, kept = self.left * part.share, 0
         for item in reversed(items):
             cost = estimated_tokens(part.text(item)) + ITEM

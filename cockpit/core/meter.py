@@ -144,7 +144,7 @@ class Meter:
 
     @property
     def series(self) -> tuple[Point, ...]:
-        """The token counts in order, thinned out evenly in a long session."""
+        """The token counts, oldest first, thinned out evenly in a long session."""
         return tuple(self._series)
 
     @property

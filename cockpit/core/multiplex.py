@@ -169,7 +169,7 @@ class Multiplexer:
         self._held = self._held[start:]
 
     def _take(self, kind: Kind, stream: int, payload: bytes) -> Frame | None:
-        """Handle a frame; return it if it concerns the caller."""
+        """Handle a received frame; return the frame if it concerns the caller, else None."""
         if kind is Kind.PING:
             if self.queued < _PIECE:  # otherwise the queued data shows that this end works
                 self._queue(Kind.PONG, 0)

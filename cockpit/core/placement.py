@@ -101,7 +101,7 @@ def difference(best: Candidate, other: Candidate) -> str:
 
 
 def _rank(candidate: Candidate) -> tuple[Fraction | float, Fraction | float, Fraction | float]:
-    """Return the numbers to compare, in order; lower is better."""
+    """Return the numbers by which machines are compared, most important first; lower is better."""
     cores = candidate.cores or None
     agents: Fraction | float = math.inf
     if cores is not None and candidate.running is not None:

@@ -92,8 +92,8 @@ class Redactor:
         return Redacted(text, count)
 
     def findings(self, text: str) -> list[Finding]:
-        """Return the secrets in order, without overlaps. Secrets that overlap a redaction marker
-        are left out."""
+        """Return the secrets in the order of the text, without overlaps. Secrets that overlap a
+        redaction marker are left out."""
         spans = self._everything(text)
         markers = [marker.span() for marker in _MARKER.finditer(text)]
         return [

@@ -58,8 +58,8 @@ def begin(plan: Plan, now: float) -> Step:
 
 
 def rebased(handoff: Handoff, now: float) -> Handoff:
-    """Return the handoff after a reboot: time limits start again at `now`, and a snooze that ends
-    at a certain time is over."""
+    """Return the handoff after a reboot: time limits start again at `now`, and a snooze until some
+    time has ended."""
     state = handoff.state
     match state:
         case Waiting():
