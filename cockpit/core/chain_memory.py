@@ -43,7 +43,7 @@ _LABEL = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A session of a chain, to name the document in which a statement was made."""
+    """A session of a chain, as the place where a statement was made or revoked."""
 
     number: int = 0
     """Position of the session in its job, from 1; 0 if unknown."""

@@ -42,11 +42,11 @@ def compaction_point(
     """Return the token count at which the CLI compacts, and the source of that count.
 
     `formula` is the formula's value; None if the CLI never compacts or the value is unknown. If a
-    compaction was observed, the result is `formula` if it explains both observations: the CLI
-    compacted at `formula` or above (one step can add many tokens), and sent all other requests
-    below `formula`. Otherwise the result is the token count of the observed compaction. If no
-    compaction was observed, the result is `formula`, or the window's size if the CLI sent a request
-    at `formula` or above. Both results are None without a formula and an observed compaction.
+    compaction was observed, the count is `formula` if the CLI compacted at `formula` or above (one
+    step can add many tokens), and sent all requests without compaction below `formula`; otherwise,
+    the count is that of the observed compaction. If no compaction was observed, the count is
+    `formula`, or the window's size if the CLI sent a request at `formula` or above. Both results
+    are None without a formula and an observed compaction.
     """
     if seen.compacted is not None:
         explains = formula is not None and (seen.passed or 0) < formula <= seen.compacted

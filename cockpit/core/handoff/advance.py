@@ -58,8 +58,7 @@ def begin(plan: Plan, now: float) -> Step:
 
 
 def rebased(handoff: Handoff, now: float) -> Handoff:
-    """Return the handoff after a reboot: time limits start again at `now`, and a snooze until some
-    time has ended."""
+    """Return the handoff after a reboot: time limits start again at `now`, a timed snooze ends."""
     state = handoff.state
     match state:
         case Waiting():
