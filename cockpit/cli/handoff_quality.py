@@ -35,7 +35,10 @@ class Row:
 
 
 def rows(chains: Sequence[HistoryChain]) -> list[Row]:
-    """Return the confirmed handoffs of all chains, oldest first in each chain."""
+    """Return the confirmed handoffs of all chains, oldest first in each chain.
+
+    Handoffs to another machine (outcome `moved`) are left out.
+    """
     result = []
     for chain in chains:
         for session in chain.sessions:
