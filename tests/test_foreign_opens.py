@@ -84,7 +84,6 @@ MAY_LOOK = {
     "supervisor/agents/fleet.py": 2,
     "supervisor/outbound/hook_payloads.py": 1,
     "supervisor/history/rebuild.py": 1,
-    "supervisor/sessions/reopen.py": 1,
     "supervisor/api/socket.py": 2,  # our own socket, in the folder that it is bound in
     "supervisor/sessions/automatic_starts.py": 1,
 }

@@ -204,7 +204,7 @@ class Supervisor:
         changed = self.publisher.changed
         self.worktrees = AgentWorktrees(parts, fleet, self.locks, changed, self.publisher.state_of)
         reopening = Reopening(parts, fleet, sessions)
-        self.neighbours = Neighbours(parts, fleet, sessions.leases, self.worktrees.removal_above)
+        self.neighbours = Neighbours(parts, fleet, sessions.leases, self.worktrees.being_removed)
         self.starter = Starter(
             dependencies=parts,
             fleet=fleet,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
 
+from cockpit.config.same_paths import is_within
 from cockpit.core.errors import NotNow
 from cockpit.core.events import Plain
 from cockpit.core.ids import AgentName
@@ -26,7 +27,9 @@ from cockpit.supervisor.sessions.location import (
 class Neighbours:
     """Finds other agents in a directory.
 
-    `removal_above` returns the worktree that contains a path, if that worktree is being removed.
+    `being_removed` returns the worktrees that are being removed. Directories of other agents may be
+    on a file system that does not answer; they are then no neighbours, because callers check first
+    that the directory itself answers.
     """
 
     def __init__(
@@ -34,49 +37,48 @@ class Neighbours:
         dependencies: Dependencies,
         fleet: Fleet,
         leases: Leases,
-        removal_above: Callable[[Path], Path | None],
+        being_removed: Callable[[], Iterable[Path]],
     ) -> None:
         self._dependencies = dependencies
         self._fleet = fleet
         self._leases = leases
-        self._removal_above = removal_above
+        self._being_removed = being_removed
 
     async def check_free(self, agent: Agent) -> None:
         """Raise `BadUsage` or `NotNow` if the agent cannot be started in its directory."""
         slow, settings = self._dependencies.slow, agent.settings
         refuse = partial(refuse_git_folder, settings, settings.directory)
         await slow.ask(settings.directory, refuse, DIRECTORY_SECONDS)
-        self.refuse_taken(agent.name, agent.directory, own=agent.record.worktree is not None)
+        await self.refuse_taken(agent.name, agent.directory, own=agent.record.worktree is not None)
         await self._leases.ensure_free(agent)
 
-    def check(self, agent: Agent) -> None:
+    async def check(self, agent: Agent) -> None:
         """Raise `NotNow` if the agent's directory is being removed, or if another agent runs in it.
 
         Several agents may run in a directory that is no agent's worktree: then only records a
         warning.
         """
-        self.refuse_taken(agent.name, agent.directory, own=agent.record.worktree is not None)
-        for other in self.of(agent):
+        await self.refuse_taken(agent.name, agent.directory, own=agent.record.worktree is not None)
+        for other in await self.of(agent):
             self._dependencies.event_log.record(
                 Plain("agent.company"),
                 f"{agent.name} is in the same directory as {other.name}; their edits may conflict",
                 agent.name,
             )
 
-    def refuse_taken(self, name: AgentName, directory: Path, *, own: bool) -> None:
+    async def refuse_taken(self, name: AgentName, directory: Path, *, own: bool) -> None:
         """Raise `NotNow` if the directory is being removed, or if another agent runs in it.
 
         Agents may share a directory that is no agent's worktree. `name`: the agent that would work
         in the directory. `own`: the directory is the worktree of that agent.
         """
-        place = Path(os.path.realpath(directory))
-        if (removed := self._removal_above(place)) is not None:
+        if (removed := await self._removal_above(directory)) is not None:
             raise NotNow(
                 f"{removed} is being removed",
                 f"{name} would work in it.",
                 "Wait until it is removed, or choose another directory: --directory DIR",
             )
-        for other in self.at(name, directory):
+        for other in await self.at(name, directory):
             hint = f"Stop it first: cockpit stop {other.name}"
             if other.record.worktree:
                 repository = shlex.quote(other.record.directory)
@@ -89,19 +91,30 @@ class Neighbours:
                     hint,
                 )
 
-    def of(self, agent: Agent) -> list[Agent]:
+    async def of(self, agent: Agent) -> list[Agent]:
         """Return other agents that are running, or being started, in the same directory."""
-        return self.at(agent.name, agent.directory)
+        return await self.at(agent.name, agent.directory)
 
-    def at(self, name: AgentName, directory: Path) -> list[Agent]:
-        """Return agents other than `name` that are running, or being started, in the directory."""
-        return [
+    async def at(self, name: AgentName, directory: Path) -> list[Agent]:
+        """Return agents other than `name` that are running, or being started, in the directory.
+
+        Two starts in one directory cannot miss each other: each is marked as under way before it
+        calls this, and this reads all marks before it waits for a file system.
+        """
+        others = [
             other
             for other in self._fleet
             if other.name != name
             and (other.alive or other.start.under_way or other.start.hooks_run)
-            and same_place(other.directory, directory)
         ]
+        return [other for other in others if await self._is_same(other.directory, directory)]
+
+    async def _removal_above(self, directory: Path) -> Path | None:
+        """Return the worktree that contains the directory, if that worktree is being removed."""
+        for removed in list(self._being_removed()):
+            if await self._answers(removed, partial(_is_inside, directory, removed)):
+                return removed
+        return None
 
     async def refuse_nesting(self, name: AgentName, root: Path) -> None:
         """Raise `NotNow` if the new worktree would be inside the worktree of another agent.
@@ -118,10 +131,20 @@ class Neighbours:
         await self._leases.check_not_owned(root)
 
     async def _is_same(self, place: Path, answering: Path) -> bool:
-        """Return whether `place` leads to the directory `answering`. False if the file system of
-        `place` does not answer; that of `answering` has just answered."""
-        same = partial(same_place, place, answering)
+        """Return whether `place` leads to the directory `answering`."""
+        return await self._answers(place, partial(same_place, place, answering))
+
+    async def _answers(self, place: Path, compare: Callable[[], bool]) -> bool:
+        """Return the result of comparing `place` with a directory that has just answered.
+
+        False if the file system of `place` does not answer.
+        """
         try:
-            return await self._dependencies.slow.ask(place, same, DIRECTORY_SECONDS)
+            return await self._dependencies.slow.ask(place, compare, DIRECTORY_SECONDS)
         except NoAnswer:
             return False
+
+
+def _is_inside(directory: Path, worktree: Path) -> bool:
+    """Return whether the directory is the worktree or in it, links followed."""
+    return is_within(Path(os.path.realpath(directory)), Path(os.path.realpath(worktree)))

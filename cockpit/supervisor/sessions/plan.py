@@ -72,11 +72,11 @@ class Planner:
             where = _worktree_text(place, branch_exists=exists)
         else:
             where = _directory_text(settings, facts)
-        self._neighbours.refuse_taken(name, works_in, own=place is not None)
+        await self._neighbours.refuse_taken(name, works_in, own=place is not None)
         sentences = [f"{name} starts {'as configured' if file else 'as a new agent'} {where}"]
         if facts.root is None and place is None:
             sentences.append("No git repository: cockpit cannot verify handoff documents.")
-        if names := [other.name for other in self._neighbours.at(name, works_in)]:
+        if names := [other.name for other in await self._neighbours.at(name, works_in)]:
             sentences.append(f"{neighbours_text(names)}: their edits may conflict.")
         await self._starter.check_program(settings)
         in_git = facts.root is not None or place is not None

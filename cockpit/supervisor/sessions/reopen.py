@@ -17,7 +17,7 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.lifecycle import Sessions
-from cockpit.supervisor.sessions.location import record_worktree_ready
+from cockpit.supervisor.sessions.location import DIRECTORY_SECONDS, record_worktree_ready
 from cockpit.supervisor.sessions.permission_modes import JobModes, merged, narrowed
 
 LAST = "last"
@@ -95,10 +95,14 @@ class Reopening:
     async def restore_worktree(self, agent: Agent) -> Worktree | None:
         """Recreate the missing worktree of the agent's job; return None if nothing was recreated.
 
-        Raises like `Worktrees.ensure`, such as `NotNow` if the branch is taken.
+        Raises like `Worktrees.ensure`, such as `NotNow` if the branch is taken, and `NoAnswer` if
+        the file system does not answer.
         """
         record, worktrees = agent.record, self._dependencies.worktrees
-        if not record.worktree or not record.branch or is_there(record.worktree):
+        if not record.worktree or not record.branch:
+            return None
+        exists, slow = Path(record.worktree).is_dir, self._dependencies.slow
+        if await slow.ask(Path(record.worktree), exists, DIRECTORY_SECONDS):
             return None
         home = await worktrees.home(agent.settings.directory)
         if home is None or record.job is None:
@@ -124,8 +128,3 @@ def _step_in_owner(owner: Agent, session: SessionId) -> str:
     if owner.in_use:
         return f"Stop {name} first: cockpit stop {name}. Then reopen it there: {reopen}"
     return f"Reopen it there: {reopen}"
-
-
-def is_there(directory: str) -> bool:
-    """Return whether the folder exists."""
-    return Path(directory).is_dir()

@@ -143,7 +143,7 @@ class Starter:
         else:
             made = await self._worktree.ensure(agent, job.id)
         await check_directory(slow, agent)
-        self._neighbours.check(agent)
+        await self._neighbours.check(agent)
         await self._sessions.leases.ensure_free(agent)
         facts = await self._dependencies.worktrees.facts(agent.directory)
         if own is None and job.base_commit is None:

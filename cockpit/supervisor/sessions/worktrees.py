@@ -53,12 +53,9 @@ class AgentWorktrees:
         self._state_of = state_of
         self._being_removed: set[Path] = set()
 
-    def removal_above(self, place: Path) -> Path | None:
-        """Return the worktree that contains the real path `place`, if it is being removed."""
-        for removed in self._being_removed:
-            if is_within(place, Path(os.path.realpath(removed))):
-                return removed
-        return None
+    def being_removed(self) -> Collection[Path]:
+        """Return the worktrees that are being removed."""
+        return self._being_removed
 
     async def listing(self, directory: str | None) -> list[WorktreeStatus]:
         """Return the linked worktrees of every agent's repository, and of `directory`'s repository.

@@ -74,7 +74,7 @@ class StartHandler:
             message = f"{name} will start when its worktree is set up: {agent.record.worktree}"
             return Done(message=message, name=name)
         waiting = await waiting_document(self._dependencies, agent.directory, agent.settings)
-        others = [other.name for other in self._neighbours.of(agent)]
+        others = [other.name for other in await self._neighbours.of(agent)]
         warning = f"; {neighbours_text(others)}" if others else ""
         in_git = agent.record.branch is not None
         if in_git and (note := commit_note(self._dependencies, agent.settings)):
