@@ -84,13 +84,15 @@ def refuse_reserved(
     """
     for argument in arguments:
         reason = reserved.get(argument.partition("=")[0])
+        hint = "Remove this argument from `arguments` in cockpit.toml."
         if argument in commands:
             reason = "an agent is one interactive session"
+            hint += " If it is the value of an option, write both as one argument: --OPTION=VALUE"
         if reason:
             raise BadUsage(
                 f"{argument!a} is not allowed in an agent's arguments",
                 f"The reason: {reason}.",
-                "Remove this argument from `arguments` in cockpit.toml.",
+                hint,
             )
 
 

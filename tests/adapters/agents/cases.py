@@ -128,7 +128,10 @@ def _codex(made: Runtime, order: SessionOrder, home: Path) -> Case:
         transcript=path,
         transcripts=_jsonl("codex"),
         dialog=("PermissionRequest", _ASKS),
-        reserved=("--sandbox=read-only", "-a", "exec", "--remote", "-C"),
+        reserved=(
+            *("--sandbox=read-only", "-a", "exec", "--remote", "-C"),
+            *("e", "app-server", "exec-server", "mcp-server", "cloud-tasks", "login", "apply"),
+        ),
         keep=lambda directory: _write(
             path, {"type": "session_meta", "payload": {"cwd": str(directory)}}
         ),

@@ -98,6 +98,8 @@ def test_arguments_that_cockpit_sets_are_refused_with_the_reason(one: Case) -> N
         with pytest.raises(BadUsage, match="not allowed") as refused:
             one.launch(arguments=(argument,))
         assert refused.value.detail
+        is_option = argument.startswith("-")
+        assert ("--OPTION=VALUE" in refused.value.hint) is not is_option
 
 
 def test_a_missing_program_says_how_to_install_it(one: Case, tmp_path: Path) -> None:

@@ -60,7 +60,14 @@ CODEX_TOOLS = ToolNames(
     write="`apply_patch`",
     all=("exec_command", "apply_patch", "update_plan", "spawn_agent"),
 )
-COMMANDS = frozenset({"exec", "resume", "fork", "review", "agents", "mcp", "cloud", "queue"})
+COMMANDS = frozenset(
+    {"a", "agents", "app-server", "apply", "archive", "cloud", "cloud-tasks", "completion", "debug"}
+    | {"delete", "doctor", "e", "exec", "exec-server", "execpolicy", "features", "fork", "help"}
+    | {"login", "logout", "mcp", "mcp-server", "migrate-nfs-db", "migrate-rollouts", "plugin"}
+    | {"queue", "remote-control", "responses-api-proxy", "resume", "review", "sandbox"}
+    | {"stdio-to-uds", "unarchive", "update"}
+)
+"""Codex's subcommands and aliases, also hidden ones (0.169.0), and `mcp-server` of others."""
 
 
 class Codex(HookedRuntime):
