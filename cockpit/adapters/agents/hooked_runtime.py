@@ -7,7 +7,7 @@ A subclass overrides the methods for which its CLI works differently. It also ov
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -75,15 +75,21 @@ class HookedRuntime(RuntimeDefaults):
 
 
 def refuse_reserved(
-    arguments: Sequence[str], reserved: Mapping[str, str], commands: Collection[str] = ()
+    arguments: Sequence[str],
+    reserved: Mapping[str, str],
+    commands: Collection[str] = (),
+    flags: str = "",
 ) -> None:
     """Raise `BadUsage`, with the reason, for an argument in `reserved` or `commands`.
 
-    `reserved` are the reasons, by option; an argument `OPTION=VALUE` counts as the option.
-    `commands` are the CLI's subcommands, which start something other than a session.
+    `reserved` are the reasons, by option; the arguments `--OPTION=VALUE` and `-oVALUE` count as the
+    option. `commands` are the CLI's subcommands, which start something other than a session.
+    `flags` are the letters of short options without a value: another option can follow one in the
+    same argument.
     """
     for argument in arguments:
-        reason = reserved.get(argument.partition("=")[0])
+        options = _options_in(argument, flags)
+        reason = next((reserved[option] for option in options if option in reserved), None)
         hint = "Remove this argument from `arguments` in cockpit.toml."
         if argument in commands:
             reason = "an agent is one interactive session"
@@ -94,6 +100,17 @@ def refuse_reserved(
                 f"The reason: {reason}.",
                 hint,
             )
+
+
+def _options_in(argument: str, flags: str) -> Iterator[str]:
+    """Yield the options that an argument sets, such as `-s` and `-y` for `-sy`."""
+    if not argument.startswith("-") or argument.startswith("--"):
+        yield argument.partition("=")[0]
+        return
+    for letter in argument[1:]:
+        yield f"-{letter}"
+        if letter not in flags:
+            return
 
 
 def without_tmux(environment: Mapping[str, str], others: Collection[str] = ()) -> dict[str, str]:

@@ -114,7 +114,7 @@ def _claude(made: Runtime, order: SessionOrder, home: Path) -> Case:
         transcripts=(*_jsonl("transcripts"), *sorted(RELEASES.glob("*/*/claude/**/*.jsonl"))),
         dialog=("PermissionRequest", _ASKS),
         error=("StopFailure", {"error": "server_error"}),
-        reserved=("--session-id", "--resume=x", "-c", "--settings={}", "-p", "--bare"),
+        reserved=("--session-id", "--resume=x", "-c", "--settings={}", "-p", "--bare", "-ptext"),
         keep=keep,
     )
 
@@ -131,6 +131,7 @@ def _codex(made: Runtime, order: SessionOrder, home: Path) -> Case:
         reserved=(
             *("--sandbox=read-only", "-a", "exec", "--remote", "-C"),
             *("e", "app-server", "exec-server", "mcp-server", "cloud-tasks", "login", "apply"),
+            *("-anever", "-C/tmp"),
         ),
         keep=lambda directory: _write(
             path, {"type": "session_meta", "payload": {"cwd": str(directory)}}
@@ -159,7 +160,7 @@ def _gemini(made: Runtime, order: SessionOrder, home: Path) -> Case:
         transcript=chats / f"session-2026-11-23T13-47-{IDENT[:8]}.jsonl",
         transcripts=_jsonl("gemini"),
         dialog=("Notification", {"notification_type": "ToolPermission", "details": details}),
-        reserved=("--yolo", "-p", "--resume=latest", "extensions", "-e"),
+        reserved=("--yolo", "-p", "--resume=latest", "extensions", "-e", "-sy"),
         keep=keep,
         package="@google/gemini-cli",
     )
@@ -185,7 +186,7 @@ def _opencode(made: Runtime, order: SessionOrder, home: Path) -> Case:
             {"type": "cost", "at": 1, "usd": 0.25},
         ),
         dialog=("PermissionRequest", _ASKS),
-        reserved=("--session=x", "--auto", "run", "--prompt", "--pure"),
+        reserved=("--session=x", "--auto", "run", "--prompt", "--pure", "-mprovider/model"),
         keep=keep,
         package="opencode-ai",
     )
@@ -200,7 +201,7 @@ def _copilot(made: Runtime, order: SessionOrder, home: Path) -> Case:
         transcript=path,
         transcripts=_jsonl("copilot"),
         dialog=("Notification", asks),
-        reserved=("--resume=x", "--yolo", "login", "-p", "--acp"),
+        reserved=("--resume=x", "--yolo", "login", "-p", "--acp", "-ptext", "-sp"),
         keep=lambda directory: _write(path, {"data": {"context": {"cwd": str(directory)}}}),
         package="@github/copilot",
     )

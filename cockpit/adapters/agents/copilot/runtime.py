@@ -70,6 +70,8 @@ RESERVED_ARGUMENTS = {
 }
 """CLI arguments that the user may not set, each with the reason."""
 COMMANDS = frozenset({"app", "config", "init", "login", "mcp", "plugin", "sessions", "update"})
+FLAGS = "s"
+"""Short options without a value that are not reserved: `--silent` (1.0.102)."""
 
 
 class Copilot(HookedRuntime):
@@ -98,7 +100,7 @@ class Copilot(HookedRuntime):
         read `!` or `/` at the beginning of a prompt as a command. Raises `BadUsage` for arguments
         that are not allowed and for modes that Copilot does not have.
         """
-        refuse_reserved(order.arguments, RESERVED_ARGUMENTS, COMMANDS)
+        refuse_reserved(order.arguments, RESERVED_ARGUMENTS, COMMANDS, FLAGS)
         self.spool.prepare(order.agent)
         session = "--resume" if order.resume else "--session-id"
         argv = [str(program.path), f"{session}={order.session_id}"]

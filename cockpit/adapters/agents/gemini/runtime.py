@@ -87,6 +87,8 @@ GEMINI_TOOLS = ToolNames(
     ),
 )
 COMMANDS = frozenset({"mcp", "extensions", "skills", "hooks", "gemma"})
+FLAGS = "ds"
+"""Short options without a value that are not reserved: `--debug` and `--sandbox` (0.61.0)."""
 
 
 class Gemini(HookedRuntime):
@@ -118,7 +120,7 @@ class Gemini(HookedRuntime):
         Raises `NotNow` for a first prompt in a directory that Gemini does not trust, because Gemini
         would begin to work before the user answers its trust dialog.
         """
-        refuse_reserved(order.arguments, RESERVED_ARGUMENTS, COMMANDS)
+        refuse_reserved(order.arguments, RESERVED_ARGUMENTS, COMMANDS, FLAGS)
         environment = {**without_session(order.environment), **NO_RELAUNCH}
         remove_second_transcripts(environment)
         arguments = [*permission_arguments(order.permission_mode), *self._trust(order, environment)]
