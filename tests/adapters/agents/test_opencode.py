@@ -126,6 +126,15 @@ def test_it_compacts_where_a_long_reply_would_not_fit() -> None:
     assert models.compacts_at(200_000, {"OPENCODE_DISABLE_AUTOCOMPACT": "1"}) is None
 
 
+@pytest.mark.parametrize(
+    ("limit", "point"),
+    [("64000", 136_000), (" 8000 ", 192_000), ("0", 168_000), ("-5", 168_000), ("1_0", 168_000)],
+)
+def test_the_users_limit_of_a_reply_moves_the_compaction_point(limit: str, point: int) -> None:
+    given = {"OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX": limit}
+    assert models.compacts_at(200_000, given) == point
+
+
 def screen(*rows: str) -> Screen:
     return Screen(("     All done.", "", *rows, "   /work      31.1K (31%)  ctrl+p commands"))
 

@@ -63,6 +63,7 @@ class Replayed:
         self.runtime = Opencode(self.state)
         self.runtime.spool.prepare(API)
         self.prompt = folder / "prompt.md"
+        self.variables: dict[str, str] = {}
         self.calls: list[list[str]] = []
 
     def play(self, recording: str, session: str = "") -> None:
@@ -81,7 +82,7 @@ class Replayed:
                 str(DATA / f"{recording}.jsonl") if recording else "/dev/null",
                 "/home/pilot/work",
             ],
-            env={"PATH": "/usr/bin:/bin", **environment},
+            env={"PATH": "/usr/bin:/bin", **self.variables, **environment},
             capture_output=True,
             text=True,
             timeout=60,
@@ -121,6 +122,20 @@ def replayed(tmp_path: Path) -> Callable[..., Replayed]:
         return made
 
     return play
+
+
+@pytest.mark.parametrize(
+    ("limit", "point"), [("4000", 96_000), ("20000", 92_000), ("-5", 92_000), ("0.5", 92_000)]
+)
+def test_the_limit_of_a_reply_moves_the_compaction_point(
+    replayed: Callable[..., Replayed], limit: str, point: int
+) -> None:
+    def set_limit(made: Replayed) -> None:
+        made.variables["OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX"] = limit
+
+    told = replayed("command", prepare=set_limit).of(Identified)
+    (about,) = [each for each in told if each.window]
+    assert about.compacts_at == point
 
 
 def test_a_turn_with_a_command(replayed: Callable[..., Replayed]) -> None:

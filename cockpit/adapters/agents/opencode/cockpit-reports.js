@@ -413,7 +413,8 @@ function reminder(text) {
 function modelChosen(input) {
   if (input.sessionID !== main || ["title", "summary", "compaction"].includes(agentOf(input))) return
   const { limit, id, providerID } = input.model
-  const room = Number(process.env.OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX) || 32_000
+  const wanted = Number(process.env.OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX)
+  const room = Number.isInteger(wanted) && wanted > 0 ? wanted : 32_000
   const output = Math.min(limit.output, room) || room
   const reserved = compaction.reserved ?? Math.min(20_000, output)
   const point = limit.input ? limit.input - reserved : limit.context - output

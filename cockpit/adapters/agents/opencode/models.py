@@ -13,7 +13,8 @@ from cockpit.core.reading import Confidence, Window
 
 ASSUMED_WINDOW = 200_000
 LARGEST_REPLY = 32_000
-"""Maximum tokens that opencode reserves for a reply."""
+"""Maximum tokens that opencode reserves for a reply, unless the user sets `REPLY_LIMIT`."""
+REPLY_LIMIT = "OPENCODE_EXPERIMENTAL_OUTPUT_TOKEN_MAX"
 SWITCHED_OFF = "OPENCODE_DISABLE_AUTOCOMPACT"
 
 
@@ -26,9 +27,16 @@ def compacts_at(window_tokens: int, environment: Mapping[str, str]) -> int | Non
     """Return the token count at which opencode compacts (1.18.33); None if compaction is disabled.
 
     opencode compares this count with the total tokens of the latest reply. The count is an
-    estimate: if a model's longest reply is shorter than `LARGEST_REPLY`, opencode reserves fewer
-    tokens and compacts later. The count is never less than half the window.
+    estimate: if a model's longest reply is shorter than `LARGEST_REPLY`, or than the user's
+    `REPLY_LIMIT`, opencode reserves fewer tokens and compacts later. The count is never less than
+    half the window.
     """
     if environment.get(SWITCHED_OFF, "").lower() in {"1", "true"}:
         return None
-    return max(window_tokens - LARGEST_REPLY, window_tokens // 2)
+    return max(window_tokens - _largest_reply(environment), window_tokens // 2)
+
+
+def _largest_reply(environment: Mapping[str, str]) -> int:
+    """Return the user's limit, which opencode ignores if it is not a positive whole number."""
+    text = environment.get(REPLY_LIMIT, "").strip()
+    return (int(text) if text.isascii() and text.isdecimal() else 0) or LARGEST_REPLY
