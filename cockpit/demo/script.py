@@ -29,6 +29,7 @@ NO_QUESTION = bash("git status --short", "See whether all is committed")
 """The call in place of a question, in a CLI that cannot ask questions. Without a call, the turn
 would end."""
 UNKNOWN_JOB = "I am a simulated model. I only know the jobs of the demo."
+HAS_TASKS = "I keep a task list for this job."
 FINISHED = "This job is finished. I cannot do other jobs, because I am a simulated model."
 
 
@@ -83,7 +84,7 @@ def turn(job: Job, request: Request) -> tuple[str, tuple[ToolCall, ...]]:
     """Return the model's next text and tool calls."""
     done = position(job, request)
     if request.asks_for_summary:
-        return summary(job, done), ()
+        return summary(job, done, has_tasks=has_task_list(request)), ()
     path = request.document_asked
     if path is not None:
         say = "The current step is finished. Now I write the handoff document."
@@ -168,7 +169,7 @@ def tool_calls(job: Job, step: Step, request: Request) -> tuple[ToolCall, ...]:
             ToolCall("TaskCreate", {"subject": text, "description": text})
             for text in job.milestones
         )
-    elif step.finishes is not None and lists_tasks(request):
+    elif step.finishes is not None and has_task_list(request):
         number = str(job.milestones.index(step.finishes) + 1)
         calls.append(ToolCall("TaskUpdate", {"taskId": number, "status": "completed"}))
     return tuple(calls)
@@ -194,10 +195,13 @@ def read_before_edit(calls: Sequence[ToolCall], request: Request) -> list[ToolCa
     return ordered
 
 
-def lists_tasks(request: Request) -> bool:
-    """Return whether this session has a task list. Only a job's first session creates one."""
+def has_task_list(request: Request) -> bool:
+    """Return whether this session has created a task list; a job's later sessions create none.
+
+    After a compaction, the summary says it.
+    """
     made = any(call.name == "TaskCreate" for call in request.calls_made)
-    return made or request.is_compacted
+    return made or (request.is_compacted and HAS_TASKS in request.opening)
 
 
 def working_directory(request: Request) -> str:
@@ -216,12 +220,13 @@ def tokens_for(job: Job, request: Request, growth: Growth) -> TokenCount:
     return TokenCount(3, max(0, total - before - 3), before, OUTPUT_TOKENS)
 
 
-def summary(job: Job, done: int) -> str:
+def summary(job: Job, done: int, *, has_tasks: bool) -> str:
     """Return the summary of the conversation, for a compaction."""
+    tasks = f"\n{HAS_TASKS}" if has_tasks else ""
     return (
         "<analysis>The job, what is done, what is open.</analysis>\n"
-        f"<summary>\nThe request was:\n{job.prompt}\n\nProgress:\n{ticked(job.steps, done)}\n"
-        "</summary>"
+        f"<summary>\nThe request was:\n{job.prompt}\n\nProgress:\n{ticked(job.steps, done)}"
+        f"{tasks}\n</summary>"
     )
 
 

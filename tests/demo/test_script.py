@@ -205,6 +205,17 @@ def test_a_compacted_session_goes_on_where_it_was() -> None:
     assert "TaskUpdate" in [call.name for call in reply.tool_calls]
 
 
+def test_a_successor_has_no_task_list_to_update_after_a_compaction() -> None:
+    talk = Talk(continuation(Succession(document=PATH, goal=WEEKS.prompt)))
+    talk.step(result=document(WEEKS, 8))
+    talk.tell("Your task is to create a detailed summary of the conversation so far.")
+    kept = talk.step()
+    after = Talk(f"{COMPACTED}.\n{kept.text}")
+    reply = after.step()
+    assert reply.text == WEEKS.steps[8].say
+    assert "TaskUpdate" not in [call.name for call in reply.tool_calls]
+
+
 def test_a_document_names_the_commits_that_git_showed() -> None:
     talk = Talk(INVOICES.prompt)
     for _ in range(4):
@@ -243,7 +254,7 @@ def test_no_job_is_mistaken_for_another() -> None:
 
 
 def test_a_summary_holds_the_prompt() -> None:
-    assert WEEKS.prompt in summary(WEEKS, 3)
+    assert WEEKS.prompt in summary(WEEKS, 3, has_tasks=False)
 
 
 def test_side_requests_and_strangers_get_short_answers() -> None:
