@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -46,7 +47,9 @@ class Copied:
         for path in self.transcripts:
             path.write_text(json.dumps({"sessionId": IDENT}) + "\n")
 
-    async def ask(self, name: str, state: Path, deadline: float = 30) -> Aside:
+    async def ask(
+        self, name: str, state: Path, deadline: float = 30, more: Mapping[str, str] | None = None
+    ) -> Aside:
         environment = {
             "PATH": os.environ["PATH"],
             "HOME": str(self.home),
@@ -55,6 +58,7 @@ class Copied:
             "COCKPIT_AGENT": "api",
             "COCKPIT_STATE": str(state),
             "COCKPIT_SOCKET": "/run/cockpit.sock",
+            **(more or {}),
         }
         ident = SessionId("ses_0123456789abcdef") if name == "opencode" else IDENT
         order = SessionOrder(AgentName("api"), ident, "api-run", self.work, environment=environment)
@@ -124,6 +128,18 @@ async def test_a_copy_has_the_markers_of_its_agent(
     assert found["COCKPIT_RUN"] == "api-run"
     assert found["COCKPIT_SOCKET"] == "/run/cockpit.sock"
     assert found["COCKPIT_STATE"] == str(tmp_path / "state")
+
+
+async def test_a_copy_has_the_users_settings_but_none_of_its_permissions(
+    session: Copied, tmp_path: Path
+) -> None:
+    users = {"OPENCODE_CONFIG_CONTENT": '{"provider": {}}', "OPENCODE_PERMISSION": '{"*": "allow"}'}
+    with suppress(Failed):
+        await session.ask("opencode", tmp_path / "state", more={**users, "COCKPIT_OPENCODE": "{}"})
+    found = session.variables()
+    assert found["OPENCODE_CONFIG_CONTENT"] == users["OPENCODE_CONFIG_CONTENT"]
+    assert json.loads(found["OPENCODE_PERMISSION"]) == {"*": "deny"}
+    assert "COCKPIT_OPENCODE" not in found
 
 
 @pytest.mark.parametrize("name", ["codex", "gemini", "copilot"])

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from cockpit.adapters.agents.copy_process import start_copy
-from cockpit.adapters.agents.opencode.plugin import CONFIG, ORDER, PERMISSION
+from cockpit.adapters.agents.opencode.plugin import ORDER, PERMISSION
 from cockpit.adapters.agents.opencode.sessions import is_session_id
 from cockpit.core.errors import Failed
 from cockpit.core.foreign_json import loads
@@ -55,12 +55,11 @@ async def _run(
     The exit code is None if opencode was killed. Raises `Failed` after `deadline` seconds, and for
     a line that is longer than `LARGEST_ANSWER`.
     """
-    dropped = {ORDER, CONFIG, PERMISSION, "COCKPIT_AGENT"}
+    # `OPENCODE_CONFIG_CONTENT` stays: the user's settings in it can define the model's provider.
+    dropped = {ORDER, PERMISSION, "COCKPIT_AGENT"}
     environment = {name: text for name, text in order.environment.items() if name not in dropped}
     # Processes that the copy starts get the agent's rights only.
     environment["COCKPIT_RUN"] = order.run
-    if CONFIG in order.environment:
-        environment[CONFIG] = order.environment[CONFIG]
     process = await start_copy(
         [str(program), *arguments],
         order.directory,
