@@ -324,6 +324,27 @@ def test_a_folder_of_another_user_is_refused_with_a_hint_for_that_folder(
     assert refused.value.hint == hint.format(user)
 
 
+@pytest.mark.parametrize(
+    ("in_state", "hint"),
+    [
+        (False, "Remove it, or set another folder in `handoff.directory`."),
+        (True, "Move it away; cockpit creates the folder again."),
+    ],
+)
+def test_a_link_in_place_of_a_folder_is_refused_with_a_hint_for_that_folder(
+    tmp_path: Path, hint: str, *, in_state: bool
+) -> None:
+    link = tmp_path / "link here"
+    link.symlink_to(tmp_path)
+    with (
+        pytest.raises(Failed, match="link here in this path is a link or a file") as refused,
+        guarded_folder.opened(link / "sub", make_below=tmp_path, in_state=in_state),
+    ):
+        pass
+    assert refused.value.hint == hint
+    assert ("handoff documents" in refused.value.title) is not in_state
+
+
 def test_what_a_crash_left_is_swept_when_it_is_old(documents: Documents, worktree: Path) -> None:
     place = documents.draft_path(worktree, ID).parent
     for name in (".handoff-x.md.0011.tmp", ".handoff-y.md.0011.tmp"):

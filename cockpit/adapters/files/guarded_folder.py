@@ -41,14 +41,14 @@ def opened(
     With `make_below`, a parent of the folder, missing folders below this parent are created with
     mode 0700. Other users lose write permission for the folder. Raises `FileNotFoundError` for a
     missing folder, and `Failed` if a part of the path is a link or a file, or if the folder belongs
-    to another user. With `in_state`, the folder is in cockpit's state folder, so the error about
-    its owner does not suggest changing `handoff.directory`.
+    to another user. With `in_state`, the folder is in cockpit's state folder, so no error suggests
+    changing `handoff.directory`.
     """
     made_from = len(make_below.parts) if make_below is not None else len(folder.parts)
     at = os.open("/", _STEP)
     try:
         for depth, part in enumerate(folder.parts[1:], 1):
-            inner = _step(at, part, folder, make=depth >= made_from)
+            inner = _step(at, part, folder, make=depth >= made_from, in_state=in_state)
             os.close(at)
             at = inner
         real = os.open(".", _FOLDER, dir_fd=at)
@@ -71,7 +71,7 @@ def entered(folder: Path) -> Iterator[int]:
     at = os.open("/", _STEP)
     try:
         for part in folder.parts[1:]:
-            inner = _enter(at, part, folder)
+            inner = _enter(at, part, folder, in_state=False)
             os.close(at)
             at = inner
         yield at
@@ -144,15 +144,15 @@ def _move_into_place(folder: int, temporary: str, name: str, *, replace: bool) -
         os.unlink(temporary, dir_fd=folder)
 
 
-def _step(at: int, part: str, folder: Path, *, make: bool) -> int:
+def _step(at: int, part: str, folder: Path, *, make: bool, in_state: bool) -> int:
     try:
-        return _enter(at, part, folder)
+        return _enter(at, part, folder, in_state=in_state)
     except FileNotFoundError:
         if not make:
             raise
     with suppress(FileExistsError):
         os.mkdir(part, 0o700, dir_fd=at)
-    made = _enter(at, part, folder)
+    made = _enter(at, part, folder, in_state=in_state)
     # The umask may have cleared bits of the mode.
     if USES_LINUX:
         Path(f"/proc/self/fd/{made}").chmod(0o700)  # `fchmod` refuses a descriptor of O_PATH
@@ -166,12 +166,12 @@ def _step(at: int, part: str, folder: Path, *, make: bool) -> int:
     return made
 
 
-def _enter(at: int, part: str, folder: Path) -> int:
+def _enter(at: int, part: str, folder: Path, *, in_state: bool) -> int:
     try:
         return os.open(part, _STEP, dir_fd=at)
     except OSError as error:
         if error.errno in (errno.ENOTDIR, errno.ELOOP):  # macOS reports a link as a loop
-            raise _not_a_folder(part, folder) from error
+            raise _not_a_folder(part, folder, in_state=in_state) from error
         raise
 
 
@@ -191,9 +191,12 @@ def _restrict_to_owner(descriptor: int, folder: Path, *, in_state: bool) -> None
         os.fchmod(descriptor, stat.S_IMODE(entry.st_mode) & ~0o022)
 
 
-def _not_a_folder(part: str, folder: Path) -> Failed:
+def _not_a_folder(part: str, folder: Path, *, in_state: bool) -> Failed:
+    purpose = "" if in_state else " for handoff documents"
     return Failed(
-        f"Cannot use {safe_line(str(folder))} for handoff documents",
+        f"Cannot use {safe_line(str(folder))}{purpose}",
         f"{safe_line(part)} in this path is a link or a file, not a folder.",
-        "Remove it, or set another folder in `handoff.directory`.",
+        "Move it away; cockpit creates the folder again."
+        if in_state
+        else "Remove it, or set another folder in `handoff.directory`.",
     )
