@@ -72,11 +72,11 @@ def request(
 
 
 def note_warning(used: str | None) -> str:
-    """Return the note that tells the agent how full its context is, and asks for nothing yet."""
+    """Return the note that tells the agent how full its context is, and to commit what is done."""
     full = f" ({used})" if used else ""
     return (
         f"{FROM_COCKPIT}, which runs this terminal: the context of this session is filling "
-        f"up{full}. Nothing is asked of you now. "
+        f"up{full}. No handoff document is needed yet. "
         "Commit what is done, and finish the current work before you begin anything large: cockpit "
         "will hand off the job to a new session when more of the context is used."
     )

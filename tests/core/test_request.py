@@ -8,7 +8,15 @@ import pytest
 
 from cockpit.core.document import ASKED, Problem
 from cockpit.core.facts import Answer, Check, Constraint, Facts, Link, ToolRefusal
-from cockpit.core.request import LONGEST, Occasion, ask_again, ask_to_end, request, request_reply
+from cockpit.core.request import (
+    LONGEST,
+    Occasion,
+    ask_again,
+    ask_to_end,
+    note_warning,
+    request,
+    request_reply,
+)
 from cockpit.core.told_facts import REMINDED, reminder
 
 PATH = "/" + "directory/" * 27 + "draft-0a1b2c3d.md"
@@ -30,6 +38,12 @@ def test_a_full_context_is_named_only_where_it_is_why() -> None:
         assert "filling up" not in text
         assert "new session" in text
     assert "filling up (142k)" in request_reply(used="142k")
+
+
+def test_the_warning_asks_for_commits_but_for_no_document_yet() -> None:
+    text = note_warning("142k of 200k tokens")
+    assert "filling up (142k of 200k tokens). No handoff document is needed yet. Commit " in text
+    assert "filling up. No " in note_warning(None)
 
 
 def test_only_in_the_middle_of_a_turn_there_is_a_step_to_finish() -> None:
