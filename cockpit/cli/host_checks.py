@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cockpit import __version__
-from cockpit.adapters.tmux.command import new_enough
+from cockpit.adapters.tmux.command import NEWER_SOURCES, new_enough
 from cockpit.cli.doctor_finding import Finding, fit, note, unfit
 from cockpit.config.paths import Places
 from cockpit.core.host_connect import (
@@ -134,8 +134,10 @@ def _tools(report: HostReport) -> Iterator[Finding]:
         yield unfit("tmux", "Not found", install_command(report, "tmux"))
     elif not new_enough(tmux.version):
         text = f"{tmux.version or 'Unknown version'}; cockpit needs 3.3a or later"
-        command = install_command(report, "tmux") if facts.package_manager else ""
-        remedy = f"Upgrade it: {command}" if command else "Install a newer tmux there."
+        remedy = f"Install a newer one there: {NEWER_SOURCES}"
+        if facts.package_manager == "brew":  # others have only the distribution's version
+            upgrade = typed(report.connect, "brew", "upgrade", "tmux", terminal=True)
+            remedy = f"Upgrade it: {upgrade}"
         yield unfit("tmux", text, remedy)
     else:
         yield fit("tmux", _where(tmux))

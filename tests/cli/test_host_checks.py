@@ -23,6 +23,7 @@ GOOD = {
     "cockpit_version": f"cockpit {__version__}", "linger": "yes", "status_code": "0",
     "status": f'{{"supervisor": {{"version": "{__version__}"}}, "agents": []}}', "end": "",
 }  # fmt: skip
+SOURCES = "Install a newer one there: from your distribution's backports, with brew install tmux,"
 SSH = ("ssh", "gpu1")
 
 
@@ -50,7 +51,9 @@ def test_a_host_that_has_everything_is_fit() -> None:
     ("told", "topic", "level", "said", "remedy"),
     [
         (without("tmux"), "tmux", "unfit", "Not found", "ssh -t gpu1 sudo apt-get install tmux"),
-        (without(tmux_version="tmux 3.2a"), "tmux", "unfit", "3.2a; cockpit needs 3.3a", "Upgrade"),
+        (without(tmux_version="tmux 3.2a"), "tmux", "unfit", "3.2a; cockpit needs 3.3a", SOURCES),
+        (without(tmux_version="tmux 3.2a", package_manager="brew"), "tmux", "unfit", "3.2a",
+         "Upgrade it: ssh -t gpu1 brew upgrade tmux"),
         (without("git", package_manager="dnf"), "git", "unfit", "Not found",
          "ssh -t gpu1 sudo dnf install git"),
         (without("git", package_manager="brew", uid="501"), "git", "unfit", "Not found",

@@ -28,10 +28,11 @@ LONGEST_SOCKET_PATH = 107 if sys.platform == "linux" else 103
 NEEDED = frozenset({"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TERMINFO", "TERMINFO_DIRS"})
 
 INSTALL_HINT = "Install it (Debian: apt-get install tmux; macOS: brew install tmux)."
-UPGRADE_HINT = (
-    "Install a newer one: from your distribution's backports, with brew install tmux, or from "
-    "source: https://github.com/tmux/tmux/wiki/Installing"
+NEWER_SOURCES = (
+    "from your distribution's backports, with brew install tmux, or from source: "
+    "https://github.com/tmux/tmux/wiki/Installing"
 )
+UPGRADE_HINT = f"Install a newer one: {NEWER_SOURCES}"
 
 
 class ServerGone(PanesSilent):
