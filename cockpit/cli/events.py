@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
+from typing import TYPE_CHECKING
+
 import click
 
-from cockpit.cli.options import with_common_options
+from cockpit.cli.options import common_options, with_common_options
+from cockpit.cli.output import say
 from cockpit.core.safetext import safe_line
+
+if TYPE_CHECKING:
+    from cockpit.client.http import HttpClient
+    from cockpit.wire.stream import Event
+
+MOST = 200
+"""Maximum number of events without `--follow`."""
 
 
 @click.command(
@@ -27,7 +38,10 @@ Examples:
 )
 @click.option("--kinds", is_flag=True, help="List every kind of event, and exit.")
 def events(follow: bool, as_json: bool, after: int, kinds: bool) -> int:
-    """Print events, oldest first."""
+    """Print events, oldest first.
+
+    Without --follow, prints at most 200, and then on stderr how to get those that were left out.
+    """
     import asyncio
 
     if kinds:
@@ -43,16 +57,40 @@ def events(follow: bool, as_json: bool, after: int, kinds: bool) -> int:
 async def _print_events(*, follow: bool, as_json: bool, after: int) -> None:
     from cockpit.cli.requests import supervisor_address
     from cockpit.client.http import HttpClient
-    from cockpit.wire.stream import Event
 
     def print_event(event: Event) -> None:
         line = f"{event.at}  {event.agent or '-':<16} {event.kind:<22} {event.text}"
         print(event.model_dump_json() if as_json else safe_line(line, 500), flush=True)
 
     client = HttpClient(supervisor_address())
-    for event in await client.events(after=after):
-        after = event.id
+    events = await client.events(after=after, limit=MOST)
+    last = after
+    for event in events:
+        last = event.id
         print_event(event)
     if follow:
-        async for event in client.follow(after=after):
+        async for event in client.follow(after=last):
             print_event(event)
+    elif note := await _left_out(client, events, newest=after == 0):
+        say(f"{note}{' --json' if as_json else ''}")
+
+
+async def _left_out(client: HttpClient, events: list[Event], *, newest: bool) -> str:
+    """Return a note on events that were not printed, with the command that prints them; else "".
+
+    `newest`: `events` are the newest ones, otherwise the first ones after an id.
+    """
+    if len(events) < MOST:
+        return ""
+    host = common_options().host
+    command = f"cockpit events{f' --host {shlex.quote(host)}' if host else ''} --after"
+    if newest:
+        # With the id 0, the supervisor would return the newest events.
+        for oldest in await client.events(after=1, limit=1):
+            if oldest.id < events[0].id:
+                note = "Older events were left out. To begin with the oldest"
+                return f"{note}: {command} {oldest.id - 1}"
+    elif await client.events(after=events[-1].id, limit=1):
+        note = f"Newer events were left out. To print the next {MOST}"
+        return f"{note}: {command} {events[-1].id}"
+    return ""

@@ -286,6 +286,44 @@ def test_events_as_lines_and_as_objects(answering: Any, capsys: pytest.CaptureFi
     assert objects == [event, newer]
 
 
+def numbered(first: int, last: int) -> bytes:
+    """Events with these ids."""
+    one = {"at": "2026-11-21T20:15:00Z", "agent": "api", "kind": "agent.started", "text": "began"}
+    events = ({"id": number, **one, "data": {}} for number in range(first, last + 1))
+    return b"".join(f"{json.dumps(event)}\n".encode() for event in events)
+
+
+def test_events_that_are_left_out_are_named_with_the_command_that_prints_them(
+    answering: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answering.say("GET /v1/events?after=0&limit=200", numbered(301, 500))
+    answering.say("GET /v1/events?after=1&limit=1", numbered(7, 7))
+    answering.say("GET /v1/events?after=6&limit=200", numbered(7, 206))
+    answering.say("GET /v1/events?after=206&limit=1", numbered(207, 207))
+    answering.say("GET /v1/events?after=206&limit=200", numbered(207, 300))
+    assert run(["events"]) == 0
+    told = capsys.readouterr()
+    assert len(told.out.splitlines()) == 200
+    oldest = "Older events were left out. To begin with the oldest: cockpit events --after 6\n"
+    assert told.err == oldest
+    assert run(["events", "--after", "6", "--json"]) == 0
+    newer = "Newer events were left out. To print the next 200: cockpit events --after 206 --json\n"
+    assert capsys.readouterr().err == newer
+    assert run(["events", "--after", "206"]) == 0
+    assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize("after", [0, 100])
+def test_no_events_are_said_to_be_left_out_if_all_are_printed(
+    answering: Any, capsys: pytest.CaptureFixture[str], after: int
+) -> None:
+    answering.say(f"GET /v1/events?after={after}&limit=200", numbered(101, 300))
+    answering.say("GET /v1/events?after=1&limit=1", numbered(101, 101))
+    answering.say("GET /v1/events?after=300&limit=1")
+    assert run(["events", "--after", str(after)]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_completion_knows_commands_and_agents(answering: Any, monkeypatch: Any) -> None:
     answering.say("GET /v1/status", {"agents": [{"name": "api"}, {"name": "web"}]})
     program = [sys.executable, "-m", "cockpit"]
