@@ -16,7 +16,16 @@ from cockpit.adapters.agents.tested_versions import TESTED
 from cockpit.adapters.store.fitness import check_sqlite
 from cockpit.cli.commands import run
 from cockpit.cli.doctor_finding import Finding
-from cockpit.cli.doctor_machine import claude, disk, git, other_clis, sqlite, tmux, utf8
+from cockpit.cli.doctor_machine import (
+    check_machine,
+    claude,
+    disk,
+    git,
+    other_clis,
+    sqlite,
+    tmux,
+    utf8,
+)
 from cockpit.cli.doctor_setup import check_setup, configuration, folder
 from cockpit.config.paths import Places
 from tests.repositories import lay_repository
@@ -120,6 +129,19 @@ def test_the_tested_versions_are_those_of_the_page_and_of_the_journeys() -> None
     assert {name: row[place + 1] for place, name in enumerate(names[:-1])} == TESTED
     packages = json.loads((root / "tests" / "clis_all.json").read_text())["dependencies"]
     assert sorted(packages.values()) == sorted(TESTED[name] for name in TESTED if name != "claude")
+
+
+def test_each_tested_cli_is_looked_for(own_home: Path) -> None:
+    programs = own_home / "clis"
+    programs.mkdir()
+    for name in TESTED:
+        (programs / name).write_text("#!/bin/sh\necho 99.0.0\n")
+        (programs / name).chmod(0o755)
+    environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
+
+    found = check_machine(environment, own_home)
+
+    assert TESTED.keys() <= {one.topic for one in found if str(programs) in one.said}
 
 
 def test_first_screens_are_told_beforehand(own_home: Path) -> None:

@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 
-from cockpit.core.callers import Caller, CallerKind, forwarded, refuse_unless_allowed
+from cockpit.config.schema import AgentVerb
+from cockpit.core.callers import (
+    LOOK,
+    NEVER,
+    Caller,
+    CallerKind,
+    forwarded,
+    refuse_unless_allowed,
+)
 from cockpit.core.errors import NotAllowed
+from cockpit.wire.verbs import VERBS, Attach, Plan
 
 USER = Caller(CallerKind.USER, pid=7, terminal="pts/3")
 
@@ -46,3 +57,13 @@ def test_only_the_user_answers_a_dialog_whatever_the_settings_allow(
     with pytest.raises(NotAllowed):
         refuse_unless_allowed(caller, "answer", target, ("answer",), ("answer",))
     refuse_unless_allowed(USER, "answer", target, (), ())
+
+
+def test_each_verb_can_be_allowed_by_the_settings_or_is_for_the_user_only() -> None:
+    """Otherwise an agent is advised to set `[agents.may]` to a value that is refused there."""
+    as_others = {Plan.verb, Attach.verb}  # allowed as `start` and `look`: `Callers.admit`
+    verbs = {kind.verb for kind in VERBS} - as_others
+    allowable = set(get_args(AgentVerb)) - {LOOK}
+
+    assert verbs == NEVER | allowable
+    assert not NEVER & allowable

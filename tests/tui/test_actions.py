@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from typing import Any
+from typing import Any, get_args
 
 from textual.binding import Binding, BindingsMap
 
-from cockpit.cli.keys import text
+from cockpit.cli.keys import TITLES, text
 from cockpit.config.key_names import clash
 from cockpit.tui.keys.action import Context
 from cockpit.tui.keys.actions import ACTIONS, BY_ID, keys_of, table
@@ -17,6 +17,7 @@ from cockpit.tui.present.keys import possible
 from cockpit.tui.screens.agent.screen import AgentScreen
 from cockpit.tui.screens.elsewhere.screen import ElsewhereScreen
 from cockpit.tui.screens.fleet.screen import FleetScreen
+from cockpit.tui.screens.help import VIEW
 from cockpit.tui.screens.history.comparing import ComparingScreen
 from cockpit.tui.screens.history.screen import HistoryScreen
 from cockpit.tui.screens.inbox.screen import InboxScreen
@@ -51,6 +52,14 @@ def model(selected: str | None, *, live: bool = True) -> Model:
     if live:
         found.main.answered()
     return found
+
+
+def test_each_context_has_a_screen_a_title_and_a_place_in_the_help() -> None:
+    contexts = set(get_args(Context))
+
+    assert contexts == SCREENS.keys() | {"pane"} == TITLES.keys()
+    assert {screen.CONTEXT for screen in SCREENS.values()} == SCREENS.keys()
+    assert contexts & BY_ID.keys() <= VIEW, "opening a screen is in the help's group `View`"
 
 
 def test_no_key_has_two_meanings_in_one_place() -> None:

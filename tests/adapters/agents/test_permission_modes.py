@@ -13,8 +13,7 @@ from cockpit.adapters.agents.copilot.permission_modes import ARGUMENTS as COPILO
 from cockpit.adapters.agents.gemini.permission_modes import APPROVAL_MODES as GEMINI
 from cockpit.adapters.agents.opencode.permission_modes import MODES as OPENCODE
 from cockpit.core.permission import ASKS_FIRST, Right
-
-CLIS = ("claude", "codex", "gemini", "opencode", "copilot")
+from cockpit.core.tool_names import SUCCESSORS
 
 
 @pytest.mark.parametrize(
@@ -27,7 +26,7 @@ def test_it_is_known_of_every_mode_what_it_allows(
     assert runtime(name, tmp_path).modes.keys() == modes.keys() - {""}
 
 
-@pytest.mark.parametrize(("old", "new"), permutations(CLIS, 2))
+@pytest.mark.parametrize(("old", "new"), permutations(SUCCESSORS, 2))
 def test_no_way_between_two_clis_widens(old: str, new: str, tmp_path: Path) -> None:
     """Reading commands in a sandbox may be added; the user is asked then."""
     successor = runtime(new, tmp_path)
@@ -54,7 +53,7 @@ def test_where_a_job_of_claude_code_goes_on(
 ) -> None:
     """`!`: the mode does not allow the same, so the user is asked first."""
     claude = runtime("claude", tmp_path)
-    for name, told in zip(CLIS[1:], (codex, gemini, opencode, copilot), strict=True):
+    for name, told in zip(SUCCESSORS[1:], (codex, gemini, opencode, copilot), strict=True):
         successor = runtime(name, tmp_path)
         then = successor.nearest_mode(mode, claude.modes[mode])
         same = successor.modes[then] == claude.modes[mode]

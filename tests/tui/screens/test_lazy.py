@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from pathlib import Path
 
+from cockpit.tui import screens
+from cockpit.tui.app import CockpitApp
+from cockpit.tui.screens import lazy
+
+FOLDER = Path(screens.__path__[0])
 PROGRAM = """
 import asyncio, sys, time
 from cockpit.cli.tui import ScreenOptions, build
@@ -40,3 +46,15 @@ def test_they_come_after_the_first_frame_and_before_a_key() -> None:
 
     at_the_start, missing_later = done.stdout.split()
     assert (at_the_start, missing_later) == ("0", "0")
+
+
+def test_each_screen_is_imported_before_a_key_opens_it() -> None:
+    found = {f"{file.parent.name}.screen" for file in FOLDER.glob("*/screen.py")}
+
+    assert found <= {*lazy.NAMES, "fleet.screen"}
+
+
+def test_each_stylesheet_is_loaded() -> None:
+    found = {file.relative_to(FOLDER.parent).as_posix() for file in FOLDER.parent.rglob("*.tcss")}
+
+    assert found == {*map(str, CockpitApp.CSS_PATH)}

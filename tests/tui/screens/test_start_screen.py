@@ -11,8 +11,10 @@ from typing import Any, Protocol
 from cockpit.client.host_client import HostClient
 from cockpit.client.joined_client import JoinedClient
 from cockpit.config.files import Files
+from cockpit.config.own_runtimes import BUILT_IN
 from cockpit.config.paths import Places
 from cockpit.core.errors import NotNow, ProgramMissing
+from cockpit.tui.screens.start.screen import RUNTIMES
 from cockpit.wire.status import Status
 from cockpit.wire.verbs import Done, Plan, Start, Verb
 from tests.client.memory import MemoryClient
@@ -26,6 +28,10 @@ class Fly(Protocol):
 
 def reader(home: Path, cwd: Path) -> Callable[[], Files]:
     return partial(Files.read, Places.of({"COCKPIT_HOME": str(home)}), None, cwd, {})
+
+
+def test_the_form_offers_each_built_in_runtime() -> None:
+    assert tuple(option.value for option in RUNTIMES) == BUILT_IN
 
 
 async def test_what_would_be_is_the_supervisors_word(fly: Fly) -> None:
