@@ -22,6 +22,7 @@ DOCUMENTS = [
     *sorted((HOUSE / "cockpit").rglob("*.md")),
 ]
 MAP = HOUSE / "cockpit" / "ARCHITECTURE.md"
+LISTS = HOUSE / "CONTRIBUTING.md"
 GUIDE_TO_KEYS = HOUSE / "cockpit" / "docs" / "keys.md"
 KEYS = re.compile(r"<!-- keys: .*? -->\n(.*?)<!-- end of keys -->", re.DOTALL)
 FIRST_KEYS = re.compile(r"<!-- first keys: .*? -->\n(.*?)<!-- end of first keys -->", re.DOTALL)
@@ -87,8 +88,9 @@ def test_every_picture_in_the_readme_says_what_it_is() -> None:
     assert "" not in PICTURE.findall(README.read_text())
 
 
-def test_every_place_on_the_map_exists() -> None:
-    text = MAP.read_text()
+@pytest.mark.parametrize("document", [MAP, LISTS], ids=lambda path: path.name)
+def test_every_place_on_the_map_exists(document: Path) -> None:
+    text = document.read_text()
 
     paths = PATH.findall(text)
     assert [p for p in paths if not (HOUSE / "cockpit" / p.rstrip("/")).exists()] == []
@@ -101,10 +103,11 @@ def test_every_place_on_the_map_exists() -> None:
 def test_every_name_on_the_map_is_in_the_file_beside_it() -> None:
     named = [
         (name, file)
-        for *names, file in NAMES_IN_FILE.findall(MAP.read_text())
+        for document in (MAP, LISTS)
+        for *names, file in NAMES_IN_FILE.findall(document.read_text())
         for name in filter(None, names)
     ]
-    assert {"Sessions.open", "Sessions.end", "COMMANDS", "performers"} <= {
+    assert {"Sessions.open", "Sessions.end_process", "COMMANDS", "performers"} <= {
         name for name, _ in named
     }
     for name, file in named:

@@ -1,7 +1,7 @@
 """The requests of clients to the supervisor: one model for each verb, sent as `POST /v1/<verb>`.
 
-A verb has the same name in `supervisor/api/verbs/`, `client/`, `cli/` and the tests. Requests that
-only read (GET) are in `wire.views`.
+`performers` in `supervisor/serving.py` has the handler of each verb. Requests that only read (GET)
+are in `wire.views`. CONTRIBUTING.md lists every place that a new verb needs.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Adapters for agent CLIs, one package or module each. To add a built-in runtime, extend
-`RUNTIMES` and `runtime`.
+"""Adapters for agent CLIs, one package or module each. CONTRIBUTING.md lists every place that a new
+CLI needs.
 """
 
 from __future__ import annotations
