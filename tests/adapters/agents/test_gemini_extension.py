@@ -128,3 +128,11 @@ def test_a_linked_extension_is_in_one_folder(tmp_path: Path) -> None:
         extension.unlink(Program(program, "1"), environment, folder)
     extension.remove_files(folder)
     assert not folder.exists()
+
+
+def test_a_path_that_cannot_exist_is_an_old_link(tmp_path: Path) -> None:
+    environment = {"GEMINI_CLI_HOME": str(tmp_path), "HOME": str(tmp_path)}
+    note = tmp_path / ".gemini" / "extensions" / extension.NAME / ".gemini-extension-install.json"
+    note.parent.mkdir(parents=True)
+    note.write_text(json.dumps({"source": "/nowhere\0", "type": "link"}))
+    assert extension.state_of(environment) is extension.Linked.OLD

@@ -268,6 +268,34 @@ async def test_the_agent_does_not_answer_the_question_to_its_user(cockpit: Cockp
         await cockpit.until(lambda row: row.handoff is None or row.handoff.phase != "asked")
 
 
+async def test_an_agent_is_told_whether_its_user_is_asked_or_a_handoff_runs(
+    cockpit: Cockpit,
+) -> None:
+    table = cockpit.agent(
+        steps=30,
+        step_tokens=100,
+        faults="first:stuck",
+        more='[agents.handoff]\nwriters = ["facts"]\n',
+    )
+    other = Handoff(name="api", model="opus", by_agent=True)
+    async with cockpit.flying(table):
+        await cockpit.start()
+        await cockpit.until(lambda row: row.activity)
+        would = (await cockpit.ask(other.model_copy(update={"dry_run": True}))).message
+        assert "you review the document before the session ends" in would
+        assert "cockpit asks you first: api wants to continue with opus" in would
+        own = await cockpit.ask(Handoff(name="api", by_agent=True, dry_run=True))
+        assert "no review: the agent's mode is auto" in own.message
+
+        await cockpit.ask(other)
+        await cockpit.until(asks("handoff"))
+        assert "Only the user can approve it" in (await cockpit.refused(other)).detail
+        await cockpit.ask(Approve(name="api", straight=True))
+        await cockpit.until(lambda row: row.handoff and row.handoff.phase == "waiting")
+        refused = await cockpit.refused(Handoff(name="api", by_agent=True))
+        assert refused.title == "A handoff of api is already in progress"
+
+
 async def test_a_question_is_put_off_until_more_is_used(cockpit: Cockpit) -> None:
     agent = cockpit.agent(mode="prompt", steps=60, step_tokens=30_000, pace=0.1)
     async with cockpit.flying(agent):

@@ -179,5 +179,5 @@ def _is_disabled(folder: Path, directory: Path | None) -> bool:
 def _content(path: Path) -> str | None:
     try:
         return read_text(path, _LARGEST)
-    except OSError:
+    except (OSError, ValueError):  # ValueError: a NUL in the path
         return None

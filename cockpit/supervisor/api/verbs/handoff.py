@@ -222,7 +222,8 @@ class HandoffHandler:
         agent cannot answer a question to its user.
         """
         held = agent.progress.details.because
-        if agent.handoff is not None and held:
+        state = agent.handoff.state if agent.handoff is not None else None
+        if held and isinstance(state, Asked | Reviewing):
             raise NotNow(
                 f"A handoff of {agent.name} is waiting for the user",
                 f"{held.words}. Only the user can approve it.",
@@ -248,13 +249,18 @@ class HandoffHandler:
     async def _would_do(self, agent: Agent, asked: Handoff, target: Target) -> Done:
         why = self._triggers.held_back(agent)
         text = await self._engine.preview(agent, asked.document, by_agent=asked.by_agent)
+        question = None if asked.host else self._engine.targets.mode_question(agent, target)
+        may_begin = agent.handoff is None and self._triggers.objection(agent) is None
+        guarded = self._guarded(agent, asked) if asked.by_agent and may_begin else None
+        reviewed = agent.settings.mode != "auto" or question or guarded
         lines = [
             f"Would hand off {agent.name}: session {agent.record.session}",
             f"writers: {', '.join(self._engine.writers(agent))}",
             "you review the document before the session ends"
-            if agent.settings.mode != "auto"
+            if reviewed
             else "no review: the agent's mode is auto",
         ]
+        lines += [f"cockpit asks you first: {guarded.words}"] if guarded else []
         lines += self._successor_lines(agent, target)
         lines += [f"note: {why}"] if why else []
         lines += (
