@@ -24,7 +24,7 @@ OWNERS = {
     "troubles.interrupted": ("sessions/interruptions.py",),
     "troubles.stop_unwritten": ("sessions/stop.py",),
     "troubles.shared": ("sessions/lifecycle.py", "sessions/session_changes.py"),
-    "troubles.hooks": ("outbound/",),
+    "troubles.hooks": ("agents/troubles.py",),
     "compaction": ("agents/", "observe/compaction.py"),
     "reading": ("agents/", "observe/transcripts.py"),
     "session_state": (

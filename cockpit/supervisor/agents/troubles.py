@@ -30,7 +30,7 @@ class Troubles:
     stop_unwritten: bool = False
     """Whether a stop by the user could not be saved yet. Written by `sessions/stop.py`."""
     hooks: dict[str, str] = field(default_factory=dict)
-    """For each hook or message delivery, the last error; removed after a success."""
+    """For each hook or message delivery, the last error, newest last; removed after a success."""
 
     def fail(self, part: str, message: str) -> bool:
         """Set why a part of the supervisor's work failed; return whether the message is new."""
@@ -41,6 +41,15 @@ class Troubles:
     def succeed(self, part: str) -> bool:
         """Remove the message of a part; return whether there was one."""
         return self.failed.pop(part, None) is not None
+
+    def fail_hook(self, hook: str, message: str) -> None:
+        """Set why a hook or message delivery failed, as the newest error."""
+        self.hooks.pop(hook, None)
+        self.hooks[hook] = message
+
+    def succeed_hook(self, hook: str) -> None:
+        """Remove the error of a hook or message delivery, if there is one."""
+        self.hooks.pop(hook, None)
 
     def begin_session(self) -> None:
         """Clear `failed`, which is about the previous session. Idempotent."""

@@ -248,11 +248,11 @@ class Hooks:
         where = setting_of(event)
         if result.success:
             text = f"Hook {result.name} of {agent.name} ran ({where}, {result.seconds:.1f} s)"
-            agent.troubles.hooks.pop(f"{event} {result.name}", None)
+            agent.troubles.succeed_hook(f"{event} {result.name}")
         else:
             text = f"Hook {result.name} of {agent.name} failed ({where}): {result.error}"
             trouble = f"hook {result.name} ({where}) failed: {result.error}"
-            agent.troubles.hooks[f"{event} {result.name}"] = trouble
+            agent.troubles.fail_hook(f"{event} {result.name}", trouble)
         ended = HookEnded(
             "hook.ran" if result.success else "hook.failed",
             hook=result.name,

@@ -215,9 +215,9 @@ class Outbox:
         text = f"{name} was not delivered: {why}" if why else f"{name} was delivered"
         event = message.payload.get("hook_event_name")
         if agent is not None and why:
-            agent.troubles.hooks[f"{event} {name}"] = text
+            agent.troubles.fail_hook(f"{event} {name}", text)
         elif agent is not None:
-            agent.troubles.hooks.pop(f"{event} {name}", None)
+            agent.troubles.succeed_hook(f"{event} {name}")
         where = f" ({setting_of(event)})" if event else f" ({counted(many, 'message')})"
         sent = HookSent(
             "hook.undelivered" if why else "hook.delivered",

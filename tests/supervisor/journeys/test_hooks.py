@@ -309,6 +309,23 @@ async def test_a_failure_stays_on_the_row_until_that_hook_goes_well(cockpit: Coc
 
 
 @pytest.mark.long
+async def test_the_newest_failure_is_the_last_on_the_row(cockpit: Cockpit) -> None:
+    hooks = hook("session_start", ["false"], name="one") + hook(
+        "handoff_start", ["false"], name="two"
+    )
+
+    async with cockpit.flying(cockpit.agent(steps=30, pause=3, more=hooks)):
+        await cockpit.start()
+        await cockpit.until(swapped)
+        for number, name in enumerate(("one", "two", "one"), 1):
+            assert (await cockpit.event("hook.failed", number=number)).data["hook"] == name
+        assert (await cockpit.row()).warning == (
+            "hook two (on_handoff_start) failed: exit code 1; "
+            "hook one (on_session_start) failed: exit code 1"
+        )
+
+
+@pytest.mark.long
 async def test_a_hook_may_ask_for_the_built_in_handoff(cockpit: Cockpit) -> None:
     """`cockpit handoff` from inside a hook, which waits for its own supervisor to answer."""
     call = program(
