@@ -264,7 +264,8 @@ async def test_the_agent_does_not_answer_the_question_to_its_user(cockpit: Cockp
         # The question's text goes on counting.
         assert (row.handoff.id, row.handoff.phase) == (asked.handoff.id, "asked")
         assert row.needs is not None
-        await cockpit.ask(Handoff(name="api"))
+        done = await cockpit.ask(Handoff(name="api"))
+        assert (done.message, done.name) == ("Approved: handing off api", "api")
         await cockpit.until(lambda row: row.handoff is None or row.handoff.phase != "asked")
 
 

@@ -130,7 +130,7 @@ class HandoffHandler:
         if asked.now:
             await self._engine.apply(agent, Hurried(self._dependencies.clock.monotonic()))
         clause = interruption_clause(agent, at_once=asked.now)
-        return Done(message=f"Approved: handing off {agent.name}{clause}")
+        return Done(message=f"Approved: handing off {agent.name}{clause}", name=agent.name)
 
     async def _hurry(self, agent: Agent) -> Done:
         """Let the handoff in progress interrupt the turn instead of waiting for its end."""
