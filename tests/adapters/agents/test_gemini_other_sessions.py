@@ -68,7 +68,7 @@ def test_a_session_is_known_from_its_start_to_its_end(home: Path, shell: str) ->
     (session,) = found(home)
     process = entry(os.getpid())
     assert process is not None
-    assert (session.id, session.runtime, session.kind) == (IDENT, "gemini", "interactive")
+    assert (session.id, session.runtime) == (IDENT, "gemini")
     assert (session.pid, session.started) == (process.pid, process.started)
     assert (session.directory, session.activity) == (Path("/w/here"), Activity.IDLE)
     report(home, "BeforeAgent", shell=shell, GEMINI_SESSION_ID=IDENT.replace("0b", "0c"))
@@ -80,6 +80,35 @@ def test_a_session_is_known_from_its_start_to_its_end(home: Path, shell: str) ->
     assert "prompt" not in (home / "with space" / "live" / str(os.getpid())).read_text()
     report(home, "SessionEnd", shell=shell)
     assert (found(home), notes(home)) == ([], [])
+
+
+@pytest.mark.parametrize(
+    ("options", "kind"),
+    [
+        ([], "interactive"),
+        (["-m", "x"], "interactive"),
+        (["-p", "x"], "p"),
+        (["--prompt=x"], "prompt"),
+        (["--acp"], "acp"),
+    ],
+)
+def test_the_options_of_the_process_tell_the_kind(
+    home: Path, options: list[str], kind: str
+) -> None:
+    script = str(home / "with space" / "report.sh")
+    gemini = (
+        "import subprocess, sys; "
+        f"subprocess.run(['sh', {script!r}, 'SessionStart'], input=b'{{}}', check=True); "
+        "print(flush=True); sys.stdin.read()"
+    )
+    with subprocess.Popen(
+        [sys.executable, "-c", gemini, *options],
+        env={"PATH": os.environ["PATH"], "GEMINI_SESSION_ID": IDENT, "GEMINI_CWD": "/work"},
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"\n"
+        assert [(session.pid, session.kind) for session in found(home)] == [(process.pid, kind)]
 
 
 @pytest.mark.parametrize("name", ["COCKPIT_RUN", "COCKPIT_AGENT", "COCKPIT_RUNTIME", "GEMINI_CLI"])
