@@ -117,8 +117,9 @@ class JoinedClient:
     ) -> HistoryPage:
         """Return one page of each host, merged; the cursor lists every host with older handoffs.
 
-        A host that does not answer a request with a cursor stays in the cursor, so the next request
-        includes that host.
+        A host that does not answer stays in the cursor, so the next request includes that host. A
+        host that has not answered yet is then asked for its newest handoffs, but adds no page:
+        `next` is None if no other host has older handoffs.
         """
         if name is not None:
             return await self._client_of(name).history_page(limit, before, name)
@@ -129,16 +130,12 @@ class JoinedClient:
 
         answers = await self._ask_members(question, set(cursors), failures=self._without)
         older = {host: page.next for host, page in answers.items() if page.next is not None}
-        if before is not None:
-            unanswered = self.members.keys() & cursors.keys() - answers.keys() - self.twins
-            older |= {
-                host: page_of_host
-                for host in unanswered
-                if (page_of_host := cursors[host]) is not None
-            }
+        unanswered = self.members.keys() & cursors.keys() - answers.keys() - self.twins
+        following = older | {host: cursors[host] for host in unanswered}
+        has_older = any(page is not None for page in following.values())
         return HistoryPage(
             chains=[chain for page in answers.values() for chain in page.chains],
-            next=json.dumps(older) if older else None,
+            next=json.dumps(following) if has_older else None,
             total=sum(page.total for page in answers.values()),
         )
 
@@ -229,14 +226,17 @@ class JoinedClient:
 
 
 def _cursors(cursor: str) -> dict[str, str | None]:
-    """Return the cursor of each host, from the `next` of a merged page. Raises `BadUsage`."""
+    """Return the cursor of each host, from the `next` of a merged page; None: the newest page.
+
+    Raises `BadUsage`.
+    """
     try:
         cursors = json.loads(cursor)
     except ValueError:
         cursors = None
     if not isinstance(cursors, dict):
         raise BadUsage("Invalid cursor", "", "Start again without `before`.")
-    return {str(host): str(page) for host, page in cursors.items()}
+    return {str(host): None if page is None else str(page) for host, page in cursors.items()}
 
 
 def _not_connected(host: str) -> CockpitError:

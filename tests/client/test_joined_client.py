@@ -308,6 +308,30 @@ async def test_why_a_hosts_history_is_missing_is_kept_until_it_answers() -> None
     assert list(client.without) == ["local"]
 
 
+async def test_a_host_that_missed_the_first_page_is_asked_again_with_the_next() -> None:
+    client, here, there = pair()
+    handoffs = [{"id": f"h-{number}", "created": f"2026-11-2{number}"} for number in (1, 2, 3)]
+    session = {"id": "s", "handoffs": handoffs}
+    here.remember([HistoryChain.model_validate({"agent": "api", "sessions": [session]})])
+    there.disconnect()
+    first = await client.history_page(1)
+    assert (first.total, list(client.without)) == (3, ["gpu1"])
+    second = await client.history_page(1, first.next)
+    assert (second.total, list(client.without)) == (3, ["gpu1"])
+    there.reconnect()
+    third = await client.history_page(1, second.next)
+    assert [chain.agent for chain in third.chains] == ["api", "gpu1/api"]
+    assert (third.total, third.next, client.without) == (4, None, {})
+    assert there.pages == [(1, None, None)] * 3
+
+
+async def test_a_host_that_missed_the_first_page_does_not_add_a_page() -> None:
+    client, _, there = pair()
+    there.disconnect()
+    page = await client.history_page(10)
+    assert (page.next, list(client.without)) == (None, ["gpu1"])
+
+
 async def test_a_host_that_is_not_connected_is_missing_from_the_history() -> None:
     there = memory()
     named = HostClient("gpu1", there)
