@@ -9,6 +9,7 @@ import json
 import os
 import stat
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ from cockpit import __version__
 from cockpit.cli.doctor_finding import Finding, fit, from_error, note, unfit
 from cockpit.client.raw_request import fetch
 from cockpit.client.refusals import not_running
+from cockpit.client.supervisor_lock import lock_holder
 from cockpit.config.kernel import USES_LINUX
 from cockpit.config.paths import Places
 from cockpit.core.errors import CockpitError, NoSupervisor
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from cockpit.config.loaded import Loaded
 
 PRIVATE = 0o700
+ANSWER_SECONDS = 3.0
+"""Seconds without data after which the supervisor counts as silent."""
 
 
 def check_setup(environment: Mapping[str, str], config: Path | None) -> list[Finding]:
@@ -171,15 +175,30 @@ def _out_of_descriptors(places: Places) -> Finding | None:
     return unfit("supervisor", f"Process {pid} has reached its limit of {most} open files", remedy)
 
 
+def _failing(places: Places, error: CockpitError) -> Finding:
+    """Return the finding for a supervisor that fails to answer, with a step other than this
+    command."""
+    finding = from_error("supervisor", error)
+    if "cockpit doctor" not in error.hint:
+        return finding
+    remedy = f"Try again in a moment. Its log: {places.logs / 'supervisor.log'}"
+    if (pid := lock_holder(places.lease)) is not None:
+        # `cockpit restart` asks the supervisor first, which would fail too.
+        remedy += f". If it still fails: kill -9 {pid} (agents keep running), then: cockpit up"
+    return replace(finding, remedy=remedy)
+
+
 def supervisor(places: Places) -> Finding:
     try:
-        status = json.loads(fetch(places.socket, "/v1/status", patience=3.0))["supervisor"]
+        status = json.loads(fetch(places.socket, "/v1/status", patience=ANSWER_SECONDS))[
+            "supervisor"
+        ]
     except NoSupervisor as error:
         if error.title == not_running(places.socket).title:
             return note("supervisor", "Not running", "Start it with: cockpit up")
-        return _out_of_descriptors(places) or from_error("supervisor", error)
+        return _out_of_descriptors(places) or _failing(places, error)
     except CockpitError as error:
-        return from_error("supervisor", error)
+        return _failing(places, error)
     version = status.get("version")
     if version is not None and version != __version__:
         text = f"Process {status['pid']} is version {safe_line(str(version))}"

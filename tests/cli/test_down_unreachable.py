@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import socket
+from contextlib import ExitStack
 
 import pytest
 
-from cockpit.cli import supervisor_process
+from cockpit.cli import doctor_setup, supervisor_process
 from cockpit.cli.doctor_setup import supervisor
 from cockpit.cli.places import our_places
 from cockpit.cli.supervisor_process import restart_supervisor, start_supervisor, stop_supervisor
@@ -58,6 +59,25 @@ def test_a_restart_names_the_process_of_a_silent_supervisor(
             restart_supervisor(None)
     step = f"kill -9 {os.getpid()} (agents keep running), then: cockpit up"
     assert caught.value.hint.endswith(step)
+
+
+@pytest.mark.parametrize("locked", [False, True])
+def test_doctor_does_not_name_itself_as_the_next_step_for_a_silent_supervisor(
+    locked: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(doctor_setup, "ANSWER_SECONDS", 0.1)
+    places = our_places()
+    places.make()
+    with socket.socket(socket.AF_UNIX) as listening, ExitStack() as lock:
+        if locked:
+            lock.enter_context(take_lock(places.lease))
+        listening.bind(str(places.socket))
+        listening.listen()
+        found = supervisor(places)
+    assert found.said.startswith("The supervisor does not answer. No data from ")
+    step = f". If it still fails: kill -9 {os.getpid()} (agents keep running), then: cockpit up"
+    log = f"Try again in a moment. Its log: {places.logs / 'supervisor.log'}"
+    assert found.remedy == log + (step if locked else "")
 
 
 async def test_every_request_names_the_supervisor_that_cannot_be_reached() -> None:
