@@ -55,6 +55,8 @@ class Exchange:
         self._reader = reader
         self._writer = writer
         self._protocol = h11.Connection(h11.CLIENT, max_incomplete_event_size=_LONGEST_HEAD)
+        self.host: str | None = None
+        """The user's name for another machine; None for the local supervisor."""
         self.longest_silence: float | None = None
         """Seconds without data after which the connection counts as lost; None: no limit."""
         self._has_begun = False
@@ -86,7 +88,9 @@ class Exchange:
     @classmethod
     async def _open_remote(cls, address: Address) -> Exchange:
         connection = address.dial()
-        return cls(connection, *await asyncio.open_connection(sock=connection.channel))
+        exchange = cls(connection, *await asyncio.open_connection(sock=connection.channel))
+        exchange.host = address.name
+        return exchange
 
     async def ask(self, method: str, target: str, body: bytes = b"") -> None:
         """Send the request, and read the status line and headers of the response.
@@ -96,7 +100,7 @@ class Exchange:
         await self.send(method, target, body)
         head = await self.head()
         if head.status_code != 200:
-            raise refusal(head.status_code, await self.body())
+            raise refusal(head.status_code, await self.body(), self.host)
 
     async def send(
         self,

@@ -1,7 +1,9 @@
-"""Limits for the answers of another machine, which may send anything.
+"""Check the answers of another machine, which may send anything, and complete their commands.
 
 If a host exceeds a limit, cockpit refuses only the answers of that host, with the reason. The
 limits are far above the needs of a supervisor. The local supervisor is trusted and not limited.
+
+The commands that a supervisor names get `--host`; see `foreign_commands.py`.
 """
 
 from __future__ import annotations
@@ -102,35 +104,40 @@ class Allowance:
 
 
 class ForeignAnswers:
-    """Checks the messages of one host after they were parsed."""
+    """Checks the messages of one host after they were parsed, and completes their commands."""
 
     def __init__(self, host: str) -> None:
+        # Imported here because the first frame of a screen without hosts does not need it.
+        from cockpit.client.foreign_commands import ForeignCommands
+
         self._host = host
+        self._commands = ForeignCommands(host)
         self.allowance = Allowance(host)
 
     def status(self, status: Status) -> Status:
-        """Return the status unchanged.
+        """Return the status with completed commands.
 
         Raises `Failed` for invalid names, too many agents, or values that are too large.
         """
         self.count("agents", len(status.agents), MOST_AGENTS)
-        for agent in status.agents:
-            self.agent(agent)
+        agents = [self.agent(agent) for agent in status.agents]
         self._check_size(status.model_copy(update={"agents": []}), MESSAGE_SIZE)
-        return status
+        return status.model_copy(update={"agents": agents})
 
     def line(self, line: WatchLine) -> WatchLine:
-        """Return a line of an event stream unchanged. Raises `Failed` as `status` does."""
+        """Return a line of an event stream with completed commands. Raises `Failed` as `status`
+        does."""
         match line:
             case Snapshot():
-                self.status(line.status)
+                return line.model_copy(update={"status": self.status(line.status)})
             case Resumed():
-                self.status(line.status)
+                status = self.status(line.status)
                 self.count("removed agents", len(line.forgotten), MOST_AGENTS)
                 for name in line.forgotten:
                     self.name(name)
+                return line.model_copy(update={"status": status})
             case AgentChanged():
-                self.agent(line.agent)
+                return line.model_copy(update={"agent": self.agent(line.agent)})
             case AgentForgotten():
                 self.name(line.name)
             case ElsewhereCounted() | DaySpent():
@@ -139,7 +146,8 @@ class ForeignAnswers:
                 self.event(line.event)
         return line
 
-    def agent(self, agent: AgentStatus) -> None:
+    def agent(self, agent: AgentStatus) -> AgentStatus:
+        """Return the agent with completed commands. Raises `Failed` as `status` does."""
         self.name(agent.name)
         if agent.handoff and not SESSION_PATTERN.fullmatch(agent.handoff.id):
             raise self._refused(f"{quoted(agent.handoff.id, 80)} is not the id of a handoff.")
@@ -147,6 +155,7 @@ class ForeignAnswers:
         if last and last.handoff and not SESSION_PATTERN.fullmatch(last.handoff):
             raise self._refused(f"{quoted(last.handoff, 80)} is not the id of a handoff.")
         self._check_size(agent, MESSAGE_SIZE)
+        return self._commands.agent(agent)
 
     def event(self, event: Event) -> Event:
         if event.agent is not None:
@@ -173,11 +182,12 @@ class ForeignAnswers:
         return chains
 
     def worktrees(self, trees: list[WorktreeStatus]) -> list[WorktreeStatus]:
-        """Return the worktrees unchanged. Raises `Failed` for an invalid agent name."""
+        """Return the worktrees with completed commands. Raises `Failed` for an invalid agent
+        name."""
         for tree in trees:
             if tree.agent is not None:
                 self.name(tree.agent)
-        return trees
+        return [self._commands.tree(tree) for tree in trees]
 
     def count(self, what: str, count: int, most: int) -> None:
         """Raise `Failed` if a host sent more than `most` objects of this kind."""
@@ -185,10 +195,10 @@ class ForeignAnswers:
             raise self._refused(f"The host sent {count:,} {what}; cockpit reads at most {most:,}.")
 
     def answer(self, answer: Answer) -> Answer:
-        """Return an answer about one agent unchanged. Raises `Failed` if it exceeds `ANSWER_SIZE`,
-        or has a number above `LARGEST_NUMBER`."""
+        """Return an answer about one agent with completed commands. Raises `Failed` if it exceeds
+        `ANSWER_SIZE`, or has a number above `LARGEST_NUMBER`."""
         self._check_size(answer, ANSWER_SIZE)
-        return answer
+        return self._commands.answer(answer)
 
     def large_answer(self, answer: Answer) -> Answer:
         """Return an answer of any kind unchanged. Raises `Failed` if its size exceeds `BODY_BYTES`,

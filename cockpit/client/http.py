@@ -277,8 +277,8 @@ class HttpClient:
         return chains if self._foreign is None else self._foreign.chains(chains)
 
     def _checked(self, answer: Parsed) -> Parsed:
-        """Return the answer unchanged. Raises `Failed` if an answer of another machine is too
-        large."""
+        """Return the answer; that of another machine with completed commands. Raises `Failed` if an
+        answer of another machine is too large."""
         return answer if self._foreign is None else self._foreign.answer(answer)
 
     def _numbers_checked(self, answer: Parsed) -> Parsed:

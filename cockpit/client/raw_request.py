@@ -66,7 +66,7 @@ def fetch(
     if length is not None and len(answer) < length:
         raise connection.broken()
     if (status := _status(head)) != 200:
-        raise refusal(status, answer)
+        raise refusal(status, answer, _host(address))
     return answer
 
 
@@ -83,7 +83,7 @@ def lines(
         head, held = _begin(connection, target, None, patience)
         if (status := _status(head)) != 200:
             rest = _blocks(connection.channel, until=monotonic() + _SLOWEST * patience)
-            raise refusal(status, held + b"".join(rest))
+            raise refusal(status, held + b"".join(rest), _host(address))
         connection.channel.settimeout(silence)
         begun = monotonic()
         while True:
@@ -183,6 +183,10 @@ def _blocks(channel: socket.socket, until: float) -> Iterator[bytes]:
         if monotonic() > until:
             raise TimeoutError
         yield block
+
+
+def _host(address: Path | Address) -> str | None:
+    return None if isinstance(address, Path) else address.name
 
 
 def _refused(address: Path | Address) -> Failed:

@@ -16,10 +16,13 @@ from cockpit.core.errors import (
     NotNow,
     Unreachable,
 )
+from cockpit.core.far_names import commands_on
 
 
-def refusal(status: int, body: bytes) -> CockpitError:
+def refusal(status: int, body: bytes, host: str | None = None) -> CockpitError:
     """Return the error for a response whose HTTP status is not 200.
+
+    The commands in the error of another `host` get `--host`; None for the local supervisor.
 
     If the body is not a `wire.verbs.Refusal`, such as from an older supervisor, 404, 405 and 501
     mean that the supervisor does not support the request.
@@ -27,11 +30,14 @@ def refusal(status: int, body: bytes) -> CockpitError:
     try:
         fields = json.loads(body)
         kind = BY_EXIT_CODE[fields["exit_code"]]
-        return kind(
+        error = kind(
             str(fields["title"]), str(fields.get("detail", "")), str(fields.get("hint", ""))
         )
     except (ValueError, KeyError, TypeError, RecursionError):
-        return _unexplained(status)
+        error = _unexplained(status)
+    if host is None:
+        return error
+    return type(error)(error.title, commands_on(host, error.detail), commands_on(host, error.hint))
 
 
 def _unexplained(status: int) -> CockpitError:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 LOCAL = "local"
 """The name of this machine."""
 ANY = "any"
@@ -13,7 +15,22 @@ RESERVED = {
 """Names that no host can have, with the reason."""
 LONGEST_NAME = 32 + 1 + 32
 """Maximum characters of a name with its host."""
+HOST_COMMANDS = (
+    "adopt", "answer", "approve", "attach", "continue", "doctor", "done", "down", "events",
+    "forget", "handoff", "history", "refuse", "rename", "restart", "send", "service", "setup",
+    "show", "snooze", "start", "status", "stop", "undo", "up", "wait", "worktrees",
+)  # fmt: skip
+"""Commands for which `--host` names the machine of the agent, worktree or supervisor.
+
+`move` is left out: the other host in it has a name that only the first host's user knows.
+"""
 _BETWEEN = "/"
+_COMMAND = (
+    # `worktrees restore` only works on the machine of the repository.
+    r"(?<![\w./-])cockpit (?!worktrees restore\b)"
+    rf"(?:{'|'.join(HOST_COMMANDS)})(?![\w-])(?! --host\b)"
+)
+"""A command without its arguments. `re` compiles it at its first use."""
 
 
 def far_name(host: str, name: str) -> str:
@@ -35,3 +52,12 @@ def command_name(full_name: str, main: str = LOCAL) -> str:
     named, name = host_and_name(full_name)
     host = named or main
     return name if host == LOCAL else f"{name} --host {host}"
+
+
+def commands_on(host: str, text: str) -> str:
+    """Return the text of a host's supervisor with `--host` in each command that accepts it.
+
+    The option follows the command's name, because the text does not show where a command ends.
+    Idempotent.
+    """
+    return re.sub(_COMMAND, lambda command: f"{command[0]} --host {host}", text)

@@ -12,7 +12,9 @@ import click
 import pytest
 
 from cockpit.cli.commands import COMMANDS, cockpit, run
+from cockpit.cli.options import WITHOUT_HOST
 from cockpit.core.event_kinds import MEANINGS
+from cockpit.core.far_names import HOST_COMMANDS
 
 DONE = {"message": "done"}
 
@@ -366,3 +368,16 @@ def test_a_program_without_a_name_of_the_agent_is_not_taken_for_the_name(
     assert run(["start", *options, "--", "tail", "-f", "a b"]) == 2
     assert "cockpit start NAME -- tail -f 'a b'" in capsys.readouterr().err
     assert answering.asked == []
+
+
+def test_hints_name_the_host_in_every_command_that_accepts_one() -> None:
+    accepting = {
+        name
+        for name, command in cockpit.commands.items()
+        if not command.hidden and name not in WITHOUT_HOST
+    }
+    assert set(HOST_COMMANDS) == accepting - {"move"}
+    for name in HOST_COMMANDS:
+        assert "--host" in [
+            word for option in cockpit.commands[name].params for word in option.opts
+        ]
