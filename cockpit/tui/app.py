@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 
 
 FRAMES_PER_SECOND = 120
-"""Maximum frames per second. With Textual's 60, a key often waits for two frames, and the screen
-answers after 30 ms at p95. More frames cost nothing while nothing changes."""
+"""Maximum frames per second. With Textual's default of 60, a key often waits for two frames, and
+the screen answers after 30 ms at p95. A higher maximum costs nothing while nothing changes."""
 textual.screen.UPDATE_PERIOD = 1 / max(FRAMES_PER_SECOND, constants.MAX_FPS)  # type: ignore[misc]
 
 RECENT = 5
@@ -106,8 +106,8 @@ class CockpitApp(App[bool]):
         super().__init__()
         self.animation_level = "none"
         self.burst: Burst | None = None
-        """The burst of keys that contains the key that is being handled; None while no key is
-        handled. Stored here, because bindings do not get the key event."""
+        """The `Burst` of the key being handled; None while no key is handled. Stored here, because
+        Textual does not pass the key event to bindings."""
         self.key_at: float | None = None
         """When the key that is being handled was read from the terminal, in monotonic seconds."""
         self._client = client
@@ -171,7 +171,7 @@ class CockpitApp(App[bool]):
 
     def what_keeps_running(self) -> str:
         """Return the line to print in the user's shell after leaving: how many agents keep running,
-        and a command. See `leaving.what_keeps_running`."""
+        and the command that opens the screen again. See `leaving.what_keeps_running`."""
         return what_keeps_running(self.model, self._ui)
 
     def action_help_quit(self) -> None:

@@ -84,7 +84,7 @@ NUMBERS = {
 def table(keymap: Mapping[str, str] | None = None) -> list[tuple[str, str, str, str]]:
     """Return rows of context, keys, id and sentence: one per action, in the registry's order.
 
-    The digit keys of a context are a row with an empty id.
+    The digit keys of a context form one row with an empty id.
     """
     rows: list[tuple[str, str, str, str]] = [
         (

@@ -1,4 +1,4 @@
-"""Actions of the screens for the history, documents, worktrees, and sessions elsewhere."""
+"""Actions of the screens for history, documents, worktrees, and sessions outside cockpit."""
 
 from __future__ import annotations
 

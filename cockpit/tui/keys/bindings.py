@@ -13,10 +13,10 @@ from cockpit.tui.keys.actions import ACTIONS
 def bindings(context: Context) -> list[BindingType]:
     """Return the bindings of a screen: one per action, which `[keys]` can remap.
 
-    The agents' screen and the permission screen also get the digits 1 to 9.
-    The bindings of the agents' screen have priority, so that keys typed ahead run in order: keys
-    typed after the key that opens a form go to the form. A focused field still gets letters
-    (Textual asks the field) and, through the screen's `check_action`, the field's other keys.
+    The agents' screen and the permission screen also get the digits 1 to 9. The bindings of the
+    agents' screen have priority, so that keys typed ahead run in order: keys typed after the key
+    that opens a form go to the form. A focused field still gets its keys: letters, because Textual
+    asks the field first; other keys, because the screen's `check_action` disables the actions.
     """
     result: list[BindingType] = [
         Binding(

@@ -22,7 +22,7 @@ SAME_ON = {
     "permission": {"attach": "permission.attach"},
     "review": {"approve": "review.approve"},
 }
-"""For each screen, maps actions of the list of agents to the screen's actions that do the same."""
+"""Maps, for each screen, actions of the list of agents to equivalent actions of that screen."""
 
 
 def press(model: Model, action: str) -> str:
@@ -134,7 +134,7 @@ def cannot_hand_off(model: Model) -> str | None:
 def cannot_choose_cli(model: Model) -> str | None:
     """Return why the user cannot choose the CLI of the next session.
 
-    The user can choose it before a handoff, and while cockpit asks whether to hand off.
+    The choice is possible before a handoff, and while cockpit asks whether to hand off.
     """
     agent = model.agent
     if agent is not None and agent.handoff and agent.handoff.phase == "asked":
@@ -165,11 +165,11 @@ def cannot_answer(model: Model) -> str | None:
 
 
 DIALOGS = frozenset({"permission", "question"})
-"""The kinds of `needs` of an agent whose CLI shows a dialog."""
+"""The values of `needs.kind` for an agent whose CLI shows a dialog."""
 
 
 def cannot_approve(model: Model) -> str | None:
-    """Return why the user can neither approve nor answer; None if there is something to answer."""
+    """Return why neither a handoff can be approved nor a dialog answered; None if one can."""
     agent = model.agent
     if agent is not None and agent.needs and agent.needs.kind in DIALOGS:
         return needs_supervisor(model)
@@ -177,9 +177,9 @@ def cannot_approve(model: Model) -> str | None:
 
 
 def cannot_approve_marked(model: Model) -> str | None:
-    """Return why the agent's handoff cannot be approved together with those of other marked agents.
+    """Return why the selected agent cannot be approved together with others; None if it can.
 
-    The same key answers dialogs. Agents with a dialog are excluded, because the user must read a
+    An agent with a dialog is excluded: the same key answers dialogs, and the user must read a
     dialog before answering it.
     """
     agent = model.agent

@@ -16,12 +16,12 @@ from cockpit.tui.pictures.slim_svg import slim
 from cockpit.tui.state.context import UIContext
 
 PATIENCE = 10.0
-"""Maximum seconds to wait for the supervisor, and again for the expected texts."""
+"""Maximum seconds for each of two waits: for the supervisor, and for the expected texts."""
 REST = 3.0
 """Maximum seconds to wait for the screen to stop changing before the next keys or the picture."""
 LOOK = 0.05
 SAME = 4
-"""Number of captures in a row that must equal the previous capture before a screen is stable."""
+"""The screen is stable once this many captures in a row have shown no change."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class Shot:
     """Texts that must be on the screen before the picture is taken."""
     keys: tuple[str, ...] = ()
     """Textual's key names. Keys in one string, separated by spaces, are pressed without a pause;
-    after each string, the screen must settle."""
+    after each string, `at_rest` waits for a stable screen."""
     selected: str | None = None
     size: tuple[int, int] = (120, 36)
     """The size of the terminal in columns and rows."""

@@ -52,8 +52,8 @@ def head(
     """Return the title line in exactly `width` cells: name and state, then the values that fit.
 
     `per_hour` is the session's cost per hour; None if unknown. `lost` is the message that the
-    agent's host does not answer; empty or None if the host answers, and always if the screen shows
-    only one host.
+    agent's host does not answer. Empty or None if the host answers or if the screen shows only one
+    host.
     """
     who = [Span(f" {safe_line(name, LONGEST_NAME)} ", "brand")]
     if agent is None:

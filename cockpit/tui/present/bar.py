@@ -1,7 +1,7 @@
 """The context bar as text: a thin line, with marks for the act threshold and compaction.
 
-Without a token count or a window, the bar is a dashed line, neither empty nor full; with an assumed
-window, the filled part is dashed; with an old token count, the filled part has the stale colour.
+Without a token count or a window, the whole bar is a dashed line. With an assumed window, only the
+filled part is dashed. With an old token count, the filled part has the stale colour.
 """
 
 from __future__ import annotations

@@ -112,10 +112,9 @@ def check_claims(body: str, before_edit: str | None = None) -> CheckedDocument:
     """Return the document with a sign after each checked commit and file, and the counts.
 
     Signs that the agent itself wrote in lines with such claims are removed first. Code blocks are
-    not changed.
-    Without verified facts, returns the document unchanged, with counts of 0. `before_edit` is the
-    text that cockpit checked, if the user has edited the text since. Marks in edited lines are
-    shown as not checked; cockpit checks the text again after the approval.
+    not changed. Without verified facts, returns the document unchanged, with counts of 0.
+    `before_edit` is the text that cockpit checked, if the user has edited the text since. Results
+    in edited lines are shown as not checked; cockpit checks the text again after the approval.
     """
     checked = None if before_edit is None else frozenset(before_edit.split("\n"))
     unchecked = 0

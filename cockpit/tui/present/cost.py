@@ -14,7 +14,7 @@ from cockpit.wire.status import AgentStatus, RateLimitStatus
 NEAR = 0.9
 """Share of a usage limit or of the day's budget from which a warning is shown."""
 LEAST_TIME = 600.0
-"""Minimum seconds between a session's first and last reply for a cost per hour."""
+"""Minimum seconds between a session's first and last reply to show a cost per hour."""
 _LIMITS = {"five_hour": "5h", "seven_day": "7d", "spend_limit": "spend"}
 
 

@@ -76,7 +76,8 @@ def _turns_left(turns: str) -> str:
 def reason(agent: AgentStatus | None, *, named: bool = True) -> list[Span]:
     """Return why the agent waits, else the state of its handoff, else its note; may be empty.
 
-    Without `named`, the reason has no state before it, for use below a line that shows the state.
+    With `named`, the agent's state comes before the reason; not needed below a line that shows the
+    state.
     """
     if agent is None:
         return []

@@ -85,7 +85,7 @@ def entries(chains: Iterable[HistoryChain], agent: str | None = None) -> list[En
 
 
 def folded(found: Iterable[Entry]) -> list[Entry]:
-    """Combine consecutive cancelled handoffs of a session, without a document, into one entry.
+    """Combine a session's consecutive cancelled handoffs that have no document into one entry.
 
     An agent that compacts automatically cancels its handoff each time. The combined handoffs may
     have entries of other agents between them; otherwise, two such agents would fill the list. The

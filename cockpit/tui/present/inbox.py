@@ -85,7 +85,7 @@ def items(
     """Return the items, most urgent first; of equally urgent items, the newest first.
 
     `held` are settings of files that the user has not trusted; `lost` are hosts that do not answer.
-    `in_commands` returns an agent's name as commands take it.
+    `in_commands` returns an agent's name as typed in a command: `NAME`, or `NAME --host HOST`.
     """
     away = {part.host for part in lost}
     collected = [
@@ -155,7 +155,7 @@ def _over(agent: AgentStatus, in_commands: str) -> Item:
     """Return the item for a job whose cost has reached the budget.
 
     The item is a notice: the agent does not wait for an answer. `in_commands` is the agent's name
-    as commands take it.
+    as typed in a command.
     """
     text = f"Its job has {over_budget(agent) or 'reached its budget'}."
     return Item(

@@ -18,7 +18,8 @@ PROMPTS = 3
 FAILURES = 3
 """Number of the last failures that a document should mention."""
 SHORT = 3
-"""Answers of up to this many characters are searched for together with their question."""
+"""Answers of at most this many characters are too short to search for alone: question and answer
+are searched for together."""
 TITLE = "## Not Found in This Document"
 CONTRADICTED = "## Contradicted by the Transcript"
 _EXPLAINED = (
@@ -60,7 +61,7 @@ def count_of(lines: Sequence[str], key: str, contradicted: Sequence[str] = ()) -
 
 
 def with_missing(body: str, lines: Sequence[str], contradicted: Sequence[str] = ()) -> str:
-    """Return the document after the lists of the contradictions and of the missing points."""
+    """Return the document, preceded by the lists of contradictions and missing points."""
     shown = ""
     if contradicted:
         shown = f"{CONTRADICTED}\n\n{_listed(contradicted)}\n\n"

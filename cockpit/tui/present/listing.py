@@ -35,8 +35,8 @@ class Listing:
     """One line per agent, in groups; with a filter, only agents that match all its words.
 
     Inside a group, agents whose name matches come first. The default order inside a group is the
-    supervisor's, so that an agent's line moves only when the agent's state changes. A change of one
-    agent does not visit the other agents, and `line` builds a line when it is requested.
+    supervisor's, so that an agent's line moves only when the agent's state changes. `change` does
+    not visit the other agents, and `line` builds only the requested line.
     """
 
     def __init__(self) -> None:
@@ -71,8 +71,9 @@ class Listing:
         return same and self._wanted == words_wanted.lower().split()
 
     def change(self, agent: AgentStatus) -> None:
-        """Update the place of an agent that `fill` was given; the filter can hide or show the
-        agent.
+        """Show, move or hide an agent after a change of the agent.
+
+        The agent must have been in the last `fill`.
         """
         before, after = self._listed.get(agent.name), self._place_of(agent)
         if before == after:

@@ -28,7 +28,8 @@ def match(agent: AgentStatus, terms: Sequence[str]) -> Match | None:
     """Return how an agent matches the words; None unless every word matches.
 
     A word matches the name if it is part of the name, or if its characters are in the name in the
-    same order. A word matches another field, such as the branch, only at the beginning of a word.
+    same order. The word matches another field, such as the branch, only where a word of that field
+    begins.
     """
     if not terms:
         return EVERYTHING

@@ -1,9 +1,10 @@
-"""Fit the lines of a pane to another width, without touching the pane.
+"""Fit the lines of a pane to another width, without resizing the pane.
 
-The pane itself is not resized. Claude Code redraws everything at each new width, which takes 1.4 to
-2.3 KB of output. A short preview would leave a permission dialog only a few lines. Each selection
-would resize the pane of a working agent, and two screens of different sizes would take turns
-resizing the pane. CLIs without an alternate screen would repeat their output in the scrollback.
+The pane keeps its size, because Claude Code redraws everything at each new width, which takes 1.4
+to 2.3 KB of output. In a pane as low as a short preview, a permission dialog would have only a few
+lines. Each selection would resize the pane of a working agent, and two screens of different sizes
+would resize the same pane in turn. CLIs without an alternate screen would repeat their output in
+the scrollback.
 
 Text is wrapped between words and keeps its indent. Rules and the sides of boxes are shortened
 instead. Lines that fit are not changed.
@@ -49,10 +50,10 @@ def fit_runs(runs: Sequence[Run], width: int) -> list[list[Run]]:
 
 
 def panel_column(lines: Sequence[str]) -> int | None:
-    """Return the column of the vertical line before a panel beside the text; None without a panel.
+    """Return the column of the line between the text and a side panel; None without a panel.
 
-    `lines` have no styles. On a wide pane, Claude Code shows the session's changes in such a panel;
-    in a narrow preview, text and panel would be folded into each other.
+    `lines` have no styles. On a wide pane, Claude Code shows the session's changes in such a panel.
+    In a narrow preview, text and panel would be folded into each other.
     """
     if len(lines) < LEAST_LINES:
         return None
@@ -80,7 +81,7 @@ def without_panel(runs: Sequence[Run], column: int) -> Sequence[Run]:
 
 
 def _sides(line: str) -> list[int]:
-    """Return the columns of the characters that may divide the line, from `LEFT_LEAST` on."""
+    """Return the columns of every `SIDE` in the line, from `LEFT_LEAST` on."""
     if SIDE not in line:
         return []
     places = [at for at, sign in enumerate(line) if sign == SIDE]
@@ -110,7 +111,7 @@ def _shortened(cells: list[Cell], width: int) -> list[Cell]:
 
 
 def _longest_stretch(cells: Sequence[Cell]) -> tuple[int, int]:
-    """Return where the longest run of one character of `RULES`, or of spaces, starts and ends."""
+    """Return the start and end of the longest run of spaces, or of one character of `RULES`."""
     best = start = 0
     longest = 0
     for index in range(1, len(cells) + 1):

@@ -18,8 +18,8 @@ from cockpit.wire.status import AgentStatus
 BAR = 16
 """Cells of the context bar."""
 PIECE = 1000
-"""Maximum characters of a line that are wrapped together. A longer piece could exceed the maximum
-of `folded` once tabs are expanded, and would be cut."""
+"""Maximum characters passed to `folded` at once. With expanded tabs, a longer piece could exceed
+the limit of `folded` and be cut."""
 _DIFF_ROLES = {"+": "added", "-": "removed"}
 
 

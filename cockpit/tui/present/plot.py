@@ -48,7 +48,7 @@ class _Column:
 def plot(course: Course, width: int, height: int) -> list[list[Span]]:
     """Return the plot in exactly `height` lines of `width` cells; the last line names the sessions.
 
-    Undone sessions, and the oldest sessions if there is no room, are left out.
+    Leaves out sessions that `cockpit undo` ended and, if there is no room, the oldest sessions.
     """
     stretches = [
         stretch for stretch in course.stretches if stretch.state != "undone"
@@ -134,7 +134,7 @@ def _columns(stretch: Stretch, cells: int) -> list[_Column]:
 
 
 def _cell_of(point: CoursePoint, calls: int, cells: int) -> int:
-    """Return the column of a point. A compaction comes after the reply that has the same number."""
+    """Return the column of a point. A compaction has the number of the reply before it."""
     call = point.call if point.kind == "compacted" else max(0, point.call - 1)
     return min(cells - 1, call * cells // calls)
 

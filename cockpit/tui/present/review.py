@@ -82,7 +82,7 @@ def facts_line(
 
 
 def question_spans(agent: AgentStatus | None) -> list[Span]:
-    """Return the question of a handoff and the effect of approving, else the handoff's state."""
+    """Return the question and the effect of approving; without a question, the handoff's state."""
     if agent is None or agent.handoff is None:
         return []
     phase = agent.handoff.phase
@@ -115,7 +115,7 @@ def question_spans(agent: AgentStatus | None) -> list[Span]:
 
 
 def without_title(body: str) -> str:
-    """Return the document without the leading `# Handoff`, because the screen has such a title."""
+    """Return the document without the leading `# Handoff`: the screen already has a title."""
     return re.sub(r"\A\s*# +Handoff *\n", "\n", body)
 
 

@@ -105,8 +105,8 @@ def _state(agent: AgentStatus) -> str:
 def _doing(agent: AgentStatus, now: datetime) -> str:
     """Return the text of the activity column.
 
-    That is the agent's need; else snooze, budget, warning and activity; else the agent's note or
-    warning.
+    An agent's need comes first. Otherwise, if the agent is snoozed, over budget or active, these
+    facts are joined with the warning. Else returns the note, or the warning if there is no note.
     """
     if agent.needs:
         return safe_line(" ".join(_waits_for(agent.needs, now).split()), 200)

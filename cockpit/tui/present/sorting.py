@@ -1,7 +1,7 @@
 """Sort orders of the agents inside a group.
 
-With `need`, an agent's row moves only when the agent's state changes. With another order, the row
-also moves when the value that the order compares, such as the cost, changes.
+With `need`, an agent's row moves only when the agent's state changes. With any other order, the row
+also moves when the compared value changes, such as the cost.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ def next_order(order: str) -> str:
 
 
 def sort_key(agent: AgentStatus, order: str) -> Any:
-    """Return the sort key of an agent for a sort order; None for the original order."""
+    """Return the sort key of an agent for a sort order; None for `need`, the supervisor's order."""
     key = _KEYS.get(order)
     return None if key is None else key(agent)
 

@@ -25,7 +25,7 @@ def fit(text: str, width: int, *, right: bool = False) -> str:
 
 
 def fit_words(text: str, width: int) -> str:
-    """Like `fit`, but cut after a word or path component if that leaves half the width filled."""
+    """Like `fit`, but cut after a word or path component if that fills at least half the width."""
     if cell_len(text) <= width or width < 2:
         return fit(text, width)
     kept = set_cell_size(text, width - 1)
@@ -54,9 +54,9 @@ def merged(spans: list[Span]) -> list[Span]:
 
 
 def without_rule(spans: list[Span]) -> list[Span]:
-    """Return a rule with the line at its end cut to two cells, followed by blanks.
+    """Return a rule whose final run of `─` is cut to two cells and padded with blanks.
 
-    Unchanged if the rule does not end with a line.
+    Unchanged if the rule does not end with such a run.
     """
     *before, last = spans
     drawn = last.text[:2]

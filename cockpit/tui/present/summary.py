@@ -93,7 +93,7 @@ def title(agents: Iterable[AgentStatus]) -> str:
 
 
 def _states(agents: Iterable[AgentStatus]) -> Counter[State]:
-    """Return the number of agents by state. Called once per summary: agents can be thousands."""
+    """Return the number of agents by state. Called once per summary: there can be thousands."""
     return Counter([agent.state for agent in agents])
 
 

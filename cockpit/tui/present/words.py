@@ -29,9 +29,9 @@ def disk_space(count: int) -> str:
 
 
 def percent(share: float | None) -> str:
-    """Format a fraction as whole per cent, which may exceed 100; above zero at least 1%.
+    """Format a fraction as whole per cent; a dash for None.
 
-    A dash for None.
+    A fraction between 0 and 1% gives `1%`. The result can exceed 100%.
     """
     if share is None:
         return DASH

@@ -26,7 +26,7 @@ class Sizes(Enum):
 
 
 def size(tree: WorktreeStatus, sizes: Sizes) -> str:
-    """Return a worktree's disk space; a dash if unknown, empty if sizes were not requested."""
+    """Return a worktree's disk space; empty if not requested, a dash if unknown."""
     if sizes is Sizes.NOT_REQUESTED:
         return ""
     if tree.size is not None:
@@ -37,7 +37,8 @@ def size(tree: WorktreeStatus, sizes: Sizes) -> str:
 
 
 def lines(tree: WorktreeStatus, now: datetime, sizes: Sizes = Sizes.NOT_REQUESTED) -> list[str]:
-    """Return a worktree's description, and what blocks removing it if cockpit created it.
+    """Return a worktree's description and, if cockpit created the worktree, what blocks removing
+    it.
 
     `now` is UTC.
     """
@@ -65,7 +66,7 @@ def name_of(tree: WorktreeStatus) -> str:
 
 
 def against(tree: WorktreeStatus, *, salvage: bool) -> list[Obstacle]:
-    """Return what blocks removing a worktree; with `salvage`, without work that would be saved.
+    """Return what blocks removing a worktree; with `salvage`, except work that would be saved.
 
     For a worktree that cockpit did not create, returns only the first reason.
     """
@@ -110,7 +111,7 @@ def _what_is_lost(tree: WorktreeStatus) -> str:
 def back_again(tree: WorktreeStatus, reference: str | None) -> list[str]:
     """Return the commands that restore a removed worktree.
 
-    `reference` is the git reference of its saved contents; None if nothing was saved.
+    `reference` is the git ref of the saved contents; None if nothing was saved.
     """
     there = f"On {tree.host}: " if tree.host else ""
     repository, directory = shlex.quote(tree.repository), shlex.quote(tree.directory)
@@ -133,7 +134,7 @@ class Keys(NamedTuple):
     save: str = "X"
     """The key that saves the worktree's contents in git, then removes the worktree."""
     stop: str = "x"
-    """The key that stops the agent that works in the worktree; only on the agents' screen."""
+    """The key that, on the agents' screen, stops the agent that works in the worktree."""
 
 
 def way_to_remove(tree: WorktreeStatus, width: int, keys: Keys, home: str) -> list[tuple[str, str]]:
