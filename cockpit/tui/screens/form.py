@@ -73,9 +73,10 @@ class Form(ModalScreen[Answer]):
         raise NotImplementedError
 
     def show_status(self, text: str, *, wrong: bool) -> None:
-        """Show a message in the status line; if `wrong`, as an error, and remove all toasts.
+        """Show a message in the status line.
 
-        A toast could cover the message.
+        If `wrong`, the message is shown as an error, and all toasts are removed, because a toast
+        could cover the message.
         """
         if wrong:
             self.app.clear_notifications()

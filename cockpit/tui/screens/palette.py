@@ -14,8 +14,9 @@ IN_THE_HELP = 0.2
 class Actions(SystemCommandsProvider):
     """The entries of the command palette. Unavailable actions come after the available ones.
 
-    A search also finds settings. After the entries whose name matches come those whose help has all
-    words of the search; a fuzzy match of letters would find almost every help sentence.
+    A search also finds settings. Entries whose name matches come first, then entries whose help has
+    all words of the search. The help is not matched fuzzily, because almost every help sentence
+    would match.
     """
 
     async def discover(self) -> Hits:

@@ -18,7 +18,7 @@ from cockpit.wire.stream import ScreenShot
 
 LATE = 0.25
 """Seconds without a capture after which a message replaces the previously selected agent's pane. A
-capture usually comes sooner, so that nothing flickers."""
+capture usually comes sooner; an earlier message would flicker."""
 
 
 async def look(

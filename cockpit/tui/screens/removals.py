@@ -25,7 +25,7 @@ class Removed:
 
     tree: WorktreeStatus
     reference: str | None
-    """The git reference under which the worktree's content is saved; None if nothing was saved."""
+    """The git ref under which the worktree's content is saved; None if nothing was saved."""
 
 
 class Removals:

@@ -39,7 +39,7 @@ MORE = " Other custom runtimes: cockpit handoff {name} --to RUNTIME."
 def others(agent: AgentStatus) -> tuple[str, ...]:
     """Return the runtimes in which the agent's job can continue.
 
-    Custom runtimes come last, the configured one first among them.
+    Custom runtimes come last, beginning with the one that the agent is configured to use.
     """
     configured = agent.configured_runtime
     own = (configured,) if configured and configured != "command" else ()
@@ -67,7 +67,7 @@ class SuccessorScreen(ModalScreen[str]):
     ]
 
     def __init__(self, agent: AgentStatus, in_commands: str) -> None:
-        """`in_commands` is the agent's name as commands take it."""
+        """`in_commands` is the agent's name as typed in a command."""
         super().__init__()
         self._agent = safe_line(agent.name, LONGEST_NAME)
         runtimes = others(agent)

@@ -23,8 +23,8 @@ BEGINNING = 3.0
 MOST_MISSED = 500
 """Maximum events that are requested after an interruption; the model keeps the same number."""
 AT_THE_BEGINNING = 0.05
-"""Seconds between retries during the first `BEGINNING` seconds, on this machine: a supervisor that
-was started together with the screen is ready soon."""
+"""Seconds between retries during the first `BEGINNING` seconds, if the supervisor is on this
+machine: a supervisor that was started together with the screen is ready soon."""
 
 
 class NotUnderstood(Failed):

@@ -55,7 +55,7 @@ class Connection:
 
     live: bool = False
     lost_at: float | None = None
-    """When the connection was lost, or first failed; None while connected, and before a failure."""
+    """When the connection was lost, or first failed; None while connected or before any failure."""
     why: str = ""
     incompatible: bool = False
     """Whether the supervisor is reachable but runs another version."""
@@ -107,8 +107,7 @@ class Part:
         self.instance: str | None = None
         """The id of the supervisor's run; another part with the same id has the same agents."""
         self.same_as: str | None = None
-        """Another host with the same supervisor, which shows the agents in place of this host; else
-        None."""
+        """The other host that shows this supervisor's agents; None if this host shows them."""
         self.rows: dict[str, tuple[AgentStatus, float]] = {}
         """Each agent's status and its time of arrival, by name; kept while another host shows the
         agents."""
@@ -251,7 +250,7 @@ class Model:
         """Returns an action's key as printed on a keyboard, with the user's `[keys]`; empty
         without a key."""
         self.screen = "fleet"
-        """The context of the screen whose keys the sentences of `keys.reasons` name."""
+        """The context of the screen whose keys are named in the sentences of `keys.reasons`."""
         self._listeners: list[Listener] = []
 
     @property
@@ -307,7 +306,7 @@ class Model:
 
     @property
     def shown_parts(self) -> list[Part]:
-        """The parts that show their agents themselves; see `Part.same_as`."""
+        """The parts whose agents no other host shows; see `Part.same_as`."""
         return [part for part in self.parts.values() if not part.same_as]
 
     @property
@@ -329,7 +328,7 @@ class Model:
         return self.parts.get(host, self.main) if host else self.main
 
     def command_name(self, name: str) -> str:
-        """Return an agent's name as commands take it: `NAME`, or `NAME --host HOST`."""
+        """Return an agent's name as typed in a command: `NAME`, or `NAME --host HOST`."""
         return safe_line(command_name(name, self.main.host), 100)
 
     def is_lost(self, name: str) -> bool:

@@ -6,16 +6,17 @@ FIRST_RETRY = 0.25
 LAST_RETRY = 1.0
 """Maximum seconds between retries. Short, because connecting to a local socket is cheap."""
 LAST_REMOTE_RETRY = 30.0
-"""Maximum seconds between retries on a remote host, where each retry costs a login and a log
+"""Maximum seconds between retries to reach a remote host: each retry costs a login and a log
 entry."""
 SOON = 1.5
-"""Maximum seconds between retries on a remote host during `SHORT_CUT`: most outages are short, and
-the host should be shown again within two seconds after the network is back."""
+"""Maximum seconds between retries to reach a remote host during `SHORT_CUT`: most outages are
+short, and the host should be shown again within two seconds after the network is back."""
 SHORT_CUT = 30.0
 """Seconds of quick retries after the loss of a steady connection, or of the first connection."""
 STEADY = 10.0
-"""Minimum seconds of a connection to a remote host after which retries are quick again. Without the
-minimum, a host that drops every connection after one message would be asked four times a second."""
+"""After the first connection to a remote host, only the loss of a connection that lasted this many
+seconds starts quick retries. Otherwise, a host that drops every connection after one message would
+be asked four times a second."""
 
 
 class Retries:

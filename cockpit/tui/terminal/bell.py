@@ -97,5 +97,5 @@ def sequence(how: InTerminal, title: str, body: str, *, behind_tmux: bool) -> st
 
 
 def wrapped(plain: str) -> str:
-    """Wrap a sequence so that tmux passes it to tmux's own terminal, if tmux allows this."""
+    """Wrap a sequence so that tmux with `allow-passthrough` passes it to the outer terminal."""
     return "\x1bPtmux;" + plain.replace("\x1b", "\x1b\x1b") + "\x1b\\"

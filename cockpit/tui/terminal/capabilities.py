@@ -42,7 +42,7 @@ def filters(
 def erases_in_colour(environment: Mapping[str, str]) -> bool:
     """Return whether the terminal has the erase sequence ECH, and erases in the background colour.
 
-    tmux does both even in a terminal that does not, although tmux's terminfo entries do not say so.
+    tmux does both even if the outer terminal does not; tmux's terminfo entries do not say so.
     """
     term = environment.get("TERM", "")
     if term.startswith("tmux") or (term.startswith("screen") and "TMUX" in environment):

@@ -77,7 +77,7 @@ def _sixteen(style: Style | None, page: Color, written: bool) -> Style:
 
 
 def _stands_out(style: Style | None, page: Color, written: bool) -> bool:
-    """Return whether the background stands out from the page, and more than the text on it."""
+    """Return whether the background contrasts with the page, and more than the text does."""
     if style is None or style.bgcolor is None or style.bgcolor.is_default:
         return False
     seen = ratio(_known(style.bgcolor, page), page)

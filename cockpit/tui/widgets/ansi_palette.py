@@ -44,7 +44,7 @@ class AnsiPalette:
     def style(self, pen: AnsiStyle) -> Style:
         """Return the Rich style of the ANSI style `pen`.
 
-        Default colours stay unset, except that of unreadable default text.
+        Default colours stay unset, unless default text would be unreadable.
         """
         style = self._styles.get(pen)
         if style is None:
@@ -75,7 +75,7 @@ class AnsiPalette:
         return legible(text, [ground]).rich_color
 
     def _least(self, pen: AnsiStyle) -> float:
-        """Return the minimum contrast at which the text of a style is not adjusted."""
+        """Return the contrast below which the text of a style is adjusted."""
         if pen.fg is None:
             return TEXT  # the agent did not choose this text colour
         light = pen.bg is None and self._ground is not None and self._ground.brightness > 0.5

@@ -2,7 +2,7 @@
 
 Textual may run a binding (Ctrl-U, Home) after letters typed later, because the field handles
 letters at once and bindings only after the key has bubbled up. Text that is typed ahead over a slow
-connection would be lost.
+connection could then be lost.
 """
 
 from __future__ import annotations

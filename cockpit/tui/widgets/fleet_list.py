@@ -127,7 +127,7 @@ class FleetList(VisibleLines, can_focus=True):
 
     @property
     def _order(self) -> str:
-        """The sort order in words; empty for the original order."""
+        """The sort order in words; empty for `need`, the supervisor's order."""
         return "" if self.sort == "need" else ORDERS.get(self.sort, "")
 
     @property

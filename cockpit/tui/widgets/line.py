@@ -34,7 +34,7 @@ class OneLine(Lines, can_focus=False):
 
 
 class Divider(OneLine):
-    """A line between two parts of the screen that the mouse can drag."""
+    """A line between two parts of the screen; the mouse can drag the line."""
 
     class Dragged(Message):
         """The divider was dragged to this line and column of the screen.

@@ -126,7 +126,7 @@ class PaneView(ScrollView, can_focus=False):
         self.virtual_size = Size(self.size.width, len(self._lines))
 
     def _find_panel(self) -> None:
-        """Find the panel beside the text to leave out: none if no line is wider than this view."""
+        """Find the panel to leave out; there is none if every captured line fits into the view."""
         texts = [_plain(line) for line in self._captured]
         is_wide = any(cell_len(text) > self.size.width for text in texts)
         panel = panel_column(texts) if is_wide else None

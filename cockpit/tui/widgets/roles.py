@@ -116,9 +116,10 @@ class Palette:
         return style
 
     def colour(self, variable: str) -> RichColor | None:
-        """Return a variable's colour; with ` as text` after the name, adjusted to be readable.
+        """Return a variable's colour. If the name ends with ` as text`, the colour is made
+        readable.
 
-        None, the terminal's default, for an unknown variable or an invalid colour.
+        Returns None, the terminal's default, for an unknown variable or an invalid colour.
         """
         name, _, as_text = variable.partition(" ")
         grounds = tuple(self._variables.get(ground, "") for ground in GROUNDS) if as_text else ()

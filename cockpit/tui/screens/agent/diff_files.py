@@ -63,7 +63,8 @@ class DiffFiles(Container):
         self._files: list[ListedFile] = []
         self._went_to: tuple[int, int] | None = None
         """The index of the selected file, and the scroll position after the selection. Near the end
-        of the text, a file cannot be scrolled to the top, so the position alone is not enough."""
+        of the text, a file cannot be scrolled to the top, so the position alone does not identify
+        the file."""
 
     def compose(self) -> ComposeResult:
         yield self.list
@@ -89,9 +90,10 @@ class DiffFiles(Container):
         self._follow()
 
     def _lines(self, width: int, height: int) -> RenderedLines:
-        """Return the lines of the diff. The lines of a long diff are rendered in a thread.
+        """Return the lines of the diff.
 
-        Until they are ready, returns the earlier lines of this diff, or `READING`.
+        A long diff is rendered in a thread. Until it is finished, returns the previous rendering of
+        this diff, or `READING` if there is none.
         """
         drawn = self._drawn
         if drawn is None or len(drawn.diff.text) <= AT_ONCE:
@@ -189,5 +191,5 @@ class DiffFiles(Container):
 
 
 def _is_inside(path: Path, folder: Path) -> bool:
-    """Return whether a path is a regular file that is in the folder after following links."""
+    """Return whether a path, with symlinks resolved, is a regular file inside the folder."""
     return path.is_file() and path.resolve().is_relative_to(folder.resolve())

@@ -52,7 +52,7 @@ BESIDE = 110
 BLOCK = 4
 """Usual lines of one session in the list, including an empty line."""
 SHORT = 20
-"""Minimum lines of a terminal narrower than `BESIDE` that shows the details without a key."""
+"""On a terminal narrower than `BESIDE`: minimum lines to show the details without a key press."""
 OFF = "Sessions are not listed. To list them, set in cockpit.toml: [elsewhere] show = true"
 ADOPTING = "◌ Adopting the session: waiting for its process to end."
 WRITING = "◌ A copy of the session is writing its handoff document."

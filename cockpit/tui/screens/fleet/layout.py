@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 WIDE = 180
 """Minimum columns of a terminal that shows the pane beside the list by default."""
 BESIDE = 110
-"""Minimum columns for the pane beside the list: with fewer, both would be too narrow."""
+"""Minimum columns for the pane beside the list: with fewer, list and pane would be too narrow."""
 LOW = 14
 """Minimum lines of a terminal that shows the pane below the list."""
 PACKED = 20
-"""On a terminal with fewer lines than this, the list replaces the pane if it needs the room."""
+"""Terminal height below which the list replaces the pane, if the list needs the pane's lines."""
 PANELS = 14
 """Minimum free lines below a list for the panels of the context and the events."""
 PANE_LEAST = 5

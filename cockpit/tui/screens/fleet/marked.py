@@ -104,8 +104,9 @@ class MarkedScreen(ModalScreen[None]):
         agreed: Callable[[], None],
         confirm: str = "y",
     ) -> None:
-        """`below` runs the requests, which continue if this screen is left. `agreed` is called
-        once, before the first request. `confirm` is the key that agrees, `y` or `Y`."""
+        """`below` is the screen that runs the requests, so that they continue after this screen is
+        closed. `agreed` is called once, before the first request. `confirm` is the key that agrees,
+        `y` or `Y`."""
         super().__init__()
         self._below, self._client, self._action = below, client, action
         self._planned = {entry.name: entry for entry in planned}

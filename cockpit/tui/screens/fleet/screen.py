@@ -309,8 +309,8 @@ class FleetScreen(Screen[None]):
     def _welcome_if_empty(self) -> None:
         """Show a text in place of the pane, if there is no pane to show.
 
-        Without agents, the text says how to start an agent. While the group of sessions elsewhere
-        is selected, the text describes the group.
+        Without agents, the text says how to start an agent. While the group of sessions that
+        cockpit did not start is selected, the text describes the group.
         """
         empty = self.model.any_live and not self.model.agents
         at_elsewhere = self.fleet.at_elsewhere and not empty

@@ -371,7 +371,7 @@ class HistoryScreen(BaseScreen):
             self._load(self._history.handoffs + PAGE)
 
     def _scrolled(self) -> None:
-        """Load older handoffs if the end of the list is in view or close below."""
+        """Load older handoffs if the end of the list is visible or near."""
         if self.list.scroll_offset.y + self.list.size.height + NEAR_END > len(self.list.keys):
             self._load(self._history.handoffs + PAGE)
 

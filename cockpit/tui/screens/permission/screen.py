@@ -125,7 +125,7 @@ class PermissionScreen(TextScreen):
             self._title.show()
 
     def _look(self) -> None:
-        """Load the dialog, unless a request is in progress, which a new request would cancel."""
+        """Load the dialog, unless that is in progress: a new request would cancel the old one."""
         if self._reading != self.name_of_agent:
             self._reading = self.name_of_agent
             in_background(self, self._read, group="dialog", exclusive=True)
@@ -196,7 +196,7 @@ class PermissionScreen(TextScreen):
         self.call_after_refresh(self._drawn, self.identity)
 
     def _set_heights(self, text: int, choices: int) -> None:
-        """Put the choices directly below a short text, or below the area of a long, scrolled text.
+        """Put the choices directly below a short text, or at the bottom, below a text that scrolls.
 
         Both arguments are numbers of lines; `choices` includes the line above the choices.
         """
@@ -319,7 +319,7 @@ class PermissionScreen(TextScreen):
             self._send([self.selected])
 
     def _no_choice(self) -> str:
-        """Return why there is no choice to select: the dialog is loading, or shows none here."""
+        """Return why there is no choice: the dialog is loading, or must be answered in its pane."""
         if self.dialog is None:
             return "The dialog is still loading: there is no choice yet."
         way = press(self.model.on("permission"), "attach")

@@ -121,7 +121,7 @@ class ReadingScreen(TextScreen):
             self._show_match(line_of(shown, self.entry.found))
 
     def _show_match(self, line: int | None) -> None:
-        """Highlight the paragraph with this line, which the search found, and scroll to it."""
+        """Highlight the paragraph that contains the line found by the search, and scroll to it."""
         if line is None or not self.is_attached:
             return
         around = [

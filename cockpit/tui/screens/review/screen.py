@@ -88,8 +88,8 @@ class ReviewScreen(TextScreen):
         """Whether the newest document is loaded and shown."""
         self._updating: asyncio.Future[None] | None = None
         self._before_edit: str | None = None
-        """The document before the user's edit; None except from the edit until the edited text is
-        loaded."""
+        """The document before an edit by the user, from the start of the edit until the new text is
+        loaded; else None."""
         self._checked_body = ""
         """The document with the results of cockpit's checks, before the user's edits."""
         self._unread: str | None = None
@@ -236,7 +236,7 @@ class ReviewScreen(TextScreen):
             in_background(self, partial(self._edit_file, file), group="edit", exclusive=True)
 
     def _show_missing(self) -> None:
-        """Above the document, show or hide its missing and its contradicted points."""
+        """Show or hide the missing and the contradicted points above the document."""
         if not self._missing and not self._contradicted:
             self._say_why_none()
             return
@@ -286,9 +286,9 @@ class ReviewScreen(TextScreen):
         self._requests.send(verb, answered, self._show_refusal)
 
     def _show_refusal(self, error: CockpitError) -> None:
-        """Show the faults of a refused document above the document, and other errors as a toast.
+        """Show a document's faults above the document, and any other error as a toast.
 
-        After another error, loads the document again, because the document may have changed.
+        After a toast, loads the document again, because the document may have changed.
         """
         if isinstance(error, BadUsage):
             self._refused = error

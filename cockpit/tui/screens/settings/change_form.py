@@ -56,7 +56,8 @@ class ChangeForm(Form[bool]):
     def show(self, loaded: Loaded) -> None:
         """Draw the settings in `loaded`.
 
-        Called with the settings of the files, then with the settings that each valid change gives.
+        Called with the settings in the files; after each valid change, with the settings that
+        saving would give.
         """
 
     def written(self, loaded: Loaded) -> None:

@@ -75,7 +75,7 @@ class Setting:
         self.field = field
         self.word = path[-1]
         self.is_reset = False
-        """Whether the user wants to reset the setting, which removes the setting from its file."""
+        """Whether saving resets the setting, by removing the setting from its file."""
         self._held = field.value
 
     @property
@@ -102,7 +102,7 @@ class Setting:
             self.field.placeholder = value
 
     def show_default(self, loaded: Loaded) -> None:
-        """If the user wants to reset the setting, show its value in `loaded`, after the reset."""
+        """If a reset is requested, show the resulting value, which is the value in `loaded`."""
         if not self.is_reset:
             return
         value = value_at(loaded, self.path)
@@ -112,7 +112,7 @@ class Setting:
             self.field.placeholder = f"→ {value}"
 
     def undo_reset(self, loaded: Loaded) -> None:
-        """Cancel the reset that the user wanted, and show the value before the reset."""
+        """Cancel the requested reset, and show the value before the reset."""
         self.is_reset = False
         value = value_at(loaded, self.path)
         if isinstance(self.field, Choice):

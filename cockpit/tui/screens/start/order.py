@@ -19,7 +19,7 @@ class Filled:
 
     name: str
     known: bool
-    """Whether an agent with this form's name exists."""
+    """Whether an agent with this name already exists."""
     directory: Path
     prompt: str | None
     mode: str

@@ -101,7 +101,8 @@ class StartScreen(Form[Start]):
         like: AgentStatus | None = None,
         main: str = LOCAL,
     ) -> None:
-        """`like`: an agent whose settings fill the form, with a free name. `main`: the main host.
+        """`like`: an agent whose settings fill the form; the form suggests a new name. `main`: the
+        main host.
 
         `selected` is suggested as the name if that agent has ended. `directory` is the default
         directory. `read_files` is None on a screen that cannot save agents.
@@ -206,8 +207,8 @@ class StartScreen(Form[Start]):
     async def _learn_defaults(self, read: Callable[[], Files]) -> None:
         """Set mode and runtime to the configured defaults, and offer the configured runtimes.
 
-        A field that the user changed stays, and both fields stay if the name is an existing
-        agent's. If every agent gets a worktree, the form offers no other choice.
+        Keeps a mode or runtime that the user chose. Keeps both if the name is an existing agent's.
+        If every agent gets a worktree, the form offers no other choice.
         """
         try:
             self._files = await asyncio.to_thread(read)
@@ -259,7 +260,8 @@ class StartScreen(Form[Start]):
 
     @property
     def _base(self) -> Path:
-        """The base of relative paths; on another host, the directory of an agent, else `/`."""
+        """The base of relative paths. On another host, this is the directory of the host's first
+        agent, or `/` if the host has no agents."""
         if self._host is None:
             return self._directory
         theirs = (a for name, a in self._agents.items() if host_and_name(name)[0] == self._host)
@@ -272,9 +274,10 @@ class StartScreen(Form[Start]):
         return bool(self.keep.value) and self._host is None
 
     def _show_what_is_known(self, known: AgentStatus | None) -> None:
-        """Set mode and runtime, unless changed, to those of the existing agent `known`.
+        """Show directory, mode and runtime of the existing agent `known`; None for a new agent.
 
-        Never changes the text of a field, because the user may be typing.
+        Keeps a mode or runtime that the user chose. Changes only the placeholder of a text field,
+        because the user may be typing.
         """
         place = (known.configured_directory or known.directory) if known else str(self._base)
         if known:
@@ -409,7 +412,7 @@ class StartScreen(Form[Start]):
         self.dismiss(asked)
 
     def _save(self, filled: Filled, files: Files) -> Start:
-        """Save the agent to the file, unless already saved; return the request that starts it."""
+        """Save the agent to the file unless it is already saved; return the start request."""
         if self._saved_in is None:
             filled = replace(filled, directory=_normalized(filled.directory))
             file = files.agents_file(filled.directory)
@@ -433,7 +436,7 @@ def _free_name(name: str, taken: Container[str]) -> str:
 
 
 def _normalized(path: Path) -> Path:
-    """Return the path without `..`. Reads the disk to follow links."""
+    """Resolve a path that contains `..`, including symlinks; return any other path unchanged."""
     return path.resolve() if ".." in path.parts else path
 
 

@@ -41,8 +41,7 @@ EDGE = 2
 BEAT = 1.0
 """Seconds between two updates of the elapsed time of a removal."""
 LONG = 30.0
-"""Seconds for which a message about a removal stays: the user may want to note the git
-reference."""
+"""Seconds for which a message about a removal stays: the user may want to note the git ref."""
 
 
 class WorktreesScreen(BaseScreen):
@@ -62,9 +61,9 @@ class WorktreesScreen(BaseScreen):
         self._trees: list[WorktreeStatus] | None = None
         self._sizes = Sizes.NOT_REQUESTED
         self._newest = next(iter(removals.done), None)
-        """The newest completed removal when a removal last began or ended; None without one."""
+        """The newest completed removal at the last change of `removals`; None if there was none."""
         self._has_new_result = False
-        """Whether the next loaded list scrolls down to the result of a removal."""
+        """Whether to scroll down to the result of a removal when the list is loaded next."""
         self._title = OneLine(self._count, id="worktrees-title")
         self._columns = OneLine(self._say_columns, id="worktrees-columns")
         self.listing = Blocks(self._say, self._say_after, id="worktrees")
