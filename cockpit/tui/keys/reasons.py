@@ -1,6 +1,6 @@
 """Checks that return why an action is unavailable now, as a sentence with the next step.
 
-A check returns None if the action is available. It reads only the screen's model; the supervisor
+A check returns None if the action is available. Checks read only the screen's model; the supervisor
 checks each request again.
 """
 
@@ -96,7 +96,7 @@ def needs_running(model: Model) -> str | None:
 
 
 def has_ended(agent: AgentStatus) -> bool:
-    """Return whether no process of the agent runs, and no handoff is about to start one.
+    """Return whether the agent has no process, and no handoff is about to start a process.
 
     The agent's pane may still show the last output.
     """

@@ -32,7 +32,8 @@ SECTIONS = (
     Section("diff", "diff"),
     Section("events", "events"),
 )
-"""The sections in the order of their number keys; the action `agent.KEY` shows a section."""
+"""The sections in the order of their number keys. The action `agent.pane` shows the section
+`pane`."""
 
 BAR = 20
 MOST_LIMITS = 20

@@ -38,8 +38,9 @@ def over_budget(agent: AgentStatus) -> str | None:
 def per_hour(agent: AgentStatus, course: Course | None) -> str | None:
     """Return the current session's cost per hour, such as `$0.62/h`; None if unknown.
 
-    The time is that from the session's first reply to its last reply; later idle time does not
-    count. None for less than `LEAST_TIME`, because one reply would change the result too much.
+    The time is measured from the session's first reply to the session's last reply, so that later
+    idle time does not count. None for less than `LEAST_TIME`, because one reply would change the
+    result too much.
     """
     stretch = course.stretches[-1] if course is not None and course.stretches else None
     if stretch is None or stretch.session != agent.session_id or not agent.cost_usd:

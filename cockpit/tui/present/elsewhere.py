@@ -42,7 +42,7 @@ ABOUT = (
 
 
 def about_elsewhere(width: int) -> list[Spans]:
-    """Return the text shown while the group of sessions that cockpit did not start is selected."""
+    """Return an explanation of the sessions that cockpit did not start, shown for their group."""
     lines: list[Spans] = []
     for paragraph in ABOUT:
         lines += [[Span(f"  {piece}")] for piece in broken(paragraph, max(1, width - 4))]

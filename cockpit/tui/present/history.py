@@ -58,7 +58,7 @@ class Entry:
     """The document's line that matches the search; empty without a search."""
     undone: bool = False
     times: int = 1
-    """Number of handoffs in this entry: a run of cancelled handoffs is one line."""
+    """Number of handoffs in this entry; more than 1 for a run of cancelled handoffs."""
     quality: str = ""
     """How the new session used the document, as a short text; empty if unknown."""
     answered_by: str = ""

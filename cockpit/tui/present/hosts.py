@@ -35,7 +35,7 @@ def connections(parts: Sequence[Part], now: float) -> Iterator[list[Span]]:
 def lost_reason(model: Model, name: str, now: float) -> list[Span]:
     """Return why the agent's host does not answer, and the next step.
 
-    Empty if the host answers, and always if the screen shows only one host.
+    Empty if the host answers or if the screen shows only one host.
     """
     if not model.is_lost(name):
         return []

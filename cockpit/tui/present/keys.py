@@ -145,7 +145,7 @@ def marked_line(
 
 
 def _priority(action: Action) -> int:
-    """Return the sort key: the position in `KEPT_LONGEST`; its length for all other actions."""
+    """Return the sort key: the action's position in `KEPT_LONGEST`; any other action comes last."""
     last = action.id.rpartition(".")[2]
     return KEPT_LONGEST.index(last) if last in KEPT_LONGEST else len(KEPT_LONGEST)
 

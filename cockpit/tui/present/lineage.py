@@ -95,7 +95,7 @@ def _link(session: HistorySession, then: HistorySession | None, agent: AgentStat
 
 
 def _tokens_at_start(session: HistorySession, then: HistorySession) -> int | None:
-    """Return the tokens at the start of the session `then`, the one after `session`.
+    """Return the tokens at the start of `then`, the session after `session`.
 
     The count comes from the record of `then`, else from a handoff of `session`.
     """

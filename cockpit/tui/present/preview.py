@@ -66,7 +66,7 @@ def preview_line(agent: AgentStatus, wanted: ContextSettings | None, width: int)
 
 
 def lowered_words(wanted: ContextSettings, names: Collection[str]) -> str:
-    """Return a sentence for each threshold in `names` that exceeded the next one and was lowered."""
+    """Return a sentence for each threshold in `names` that was lowered to the next one."""
     window = wanted.override or DEFAULT_WINDOW
     applied = marks(thresholds(wanted), window, None)
     lowered = [

@@ -39,7 +39,7 @@ class Row:
     trend: str
     """A sparkline of the session's token counts; empty for fewer than two counts."""
     turns: str
-    """The turns left, such as `6 left`; for a stale row the token count's age; may be empty."""
+    """The turns left, such as `6 left`, or the age of a stale token count; may be empty."""
     chain: str
     state: str
     """The state's word; empty if the group's heading has the same word."""
@@ -163,7 +163,7 @@ def _turns(agent: AgentStatus) -> str:
 
 
 def session_words(chain: str) -> str:
-    """Expand a row's `2/4` to `session 2 (max 4)`, because four sessions are only the maximum."""
+    """Expand a row's `2/4` to `session 2 (max 4)`, because 4 is a maximum, not a plan."""
     number, _, most = chain.partition("/")
     return f"session {number}" if most == "…" else f"session {number} (max {most})"
 

@@ -19,7 +19,7 @@ ORDERS: dict[str, str] = {
     "age": "longest idle first",
     "cost": "most expensive first",
 }
-"""The sort orders with their descriptions, in the order in which the sort key cycles."""
+"""The sort orders with their descriptions, in the order in which a key cycles through them."""
 
 
 def next_order(order: str) -> str:

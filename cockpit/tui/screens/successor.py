@@ -1,4 +1,4 @@
-"""Ask the user in which CLI or custom runtime a job continues.
+"""Ask the user which CLI or custom runtime continues a job.
 
 The user answers with a digit, so that a held key cannot answer.
 """

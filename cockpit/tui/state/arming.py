@@ -9,13 +9,13 @@ from __future__ import annotations
 from cockpit.core.deferred_dataclass import dataclass
 
 READ = 0.4
-"""Seconds for which a dialog must be shown before a key can answer it. Users need longer to read a
-dialog and answer."""
+"""Seconds for which a dialog must be shown before a key can answer it. Reading a dialog and
+answering it takes users longer."""
 
 
 @dataclass(slots=True)
 class Arming:
-    """The shown dialog, and since when it is shown. Times are in monotonic seconds."""
+    """The dialog on the screen, and when it appeared. Times are in monotonic seconds."""
 
     _drawn: str | None = None
     _since: float = 0.0

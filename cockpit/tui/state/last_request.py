@@ -15,7 +15,7 @@ SHOWN_SECONDS = 600.0
 def done_by_other(agent: AgentStatus, this_user: str, now: datetime) -> str:
     """Return a sentence on the last request to the agent, if another user sent the request.
 
-    Empty if there was none, or if it is older than `SHOWN_SECONDS`.
+    Empty if there is no such request, or if it is older than `SHOWN_SECONDS`.
     """
     last = agent.last_request
     if last is None or last.by == this_user:

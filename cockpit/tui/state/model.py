@@ -105,7 +105,7 @@ class Part:
         self.position: str | None = None
         """The place in the supervisor's stream up to which the agents are known."""
         self.instance: str | None = None
-        """The id of the supervisor's run; another part with the same id has the same agents."""
+        """The id of the running supervisor; another part with the same id has the same agents."""
         self.same_as: str | None = None
         """The other host that shows this supervisor's agents; None if this host shows them."""
         self.rows: dict[str, tuple[AgentStatus, float]] = {}

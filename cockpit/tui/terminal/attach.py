@@ -20,7 +20,7 @@ class Edit(Protocol):
     """Opens a file in the user's editor; returns when the editor exits."""
 
     def __call__(self, file: Path, line: int = 1, /) -> Awaitable[None]:
-        """`line` counts from 1; ignored for an editor without a known option for the line."""
+        """`line` counts from 1; ignored if the editor's option for a line number is unknown."""
 
 
 async def suspend_while(app: App[object], run: Callable[[], Awaitable[None]]) -> None:

@@ -22,7 +22,7 @@ def filters(
 ) -> list[LineFilter]:
     """Return the line filters for a terminal; `auto` chooses by the environment variables.
 
-    `is_low` adds a filter that saves bytes, if all colours are used.
+    `is_low` adds a filter that saves bytes, unless another filter already reduces the colours.
     """
     chosen: list[LineFilter] = []
     match promised(environment) if colours == "auto" else colours:

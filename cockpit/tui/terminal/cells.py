@@ -15,8 +15,8 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 Cell = tuple[str, str]
-"""The text and style of a cell. A run of wide characters is in the run's first cell; the run's
-other cells have no text."""
+"""The text and style of a cell. The first cell of a run of wide characters has the text of the
+whole run; the run's other cells have no text."""
 
 _TOKEN = re.compile(
     r"\x1b\[(?P<row>\d+);(?P<column>\d+)H"
@@ -29,7 +29,8 @@ _TOKEN = re.compile(
 )
 _ALTERNATE_SCREEN = "1049"
 _REWRITTEN = 4
-"""Maximum cells of an unchanged gap that is rewritten: moving the cursor costs as much."""
+"""Maximum cells of an unchanged gap that is rewritten: moving the cursor over the gap takes as many
+bytes."""
 _FILLED, _FILLED_WHEN_LARGE = 3, 20
 """Maximum blank cells before a piece that are written instead of skipped, because moving the cursor
 costs more. The limit of a large write is higher: tmux draws an erased cell in the default colour,
@@ -136,7 +137,11 @@ class ScreenDiff:
         return end
 
     def _write(self, out: list[str]) -> None:
-        """Write all queued pieces to `out`; up to `_SORTED` pieces in the order of fewest bytes."""
+        """Write all queued pieces to `out`.
+
+        Up to `_SORTED` pieces are sorted: the piece that costs the fewest bytes comes next. More
+        pieces are written in their original order.
+        """
         left, self._pieces = self._pieces, []
         self._ends.clear()
         is_large = len(left) > _SORTED

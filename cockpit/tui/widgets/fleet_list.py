@@ -100,7 +100,8 @@ class FleetList(VisibleLines, can_focus=True):
 
     @property
     def at_elsewhere(self) -> bool:
-        """Whether the group of sessions that cockpit did not start is selected, and no agent."""
+        """Whether the group of sessions that cockpit did not start is selected instead of an
+        agent."""
         return self._wants_elsewhere and not self._model.selected and self._has_elsewhere
 
     @property
@@ -269,7 +270,7 @@ class FleetList(VisibleLines, can_focus=True):
         self._bring_into_view()
 
     def select_elsewhere(self) -> None:
-        """Select the group of sessions that cockpit did not start, and no agent."""
+        """Select the group of sessions that cockpit did not start, instead of an agent."""
         self._wants_elsewhere = True
         self._model.select(None)
         self._draw()

@@ -46,7 +46,7 @@ class PaneView(ScrollView, can_focus=False):
         self._known: dict[tuple[str, AnsiStyle], _Folded] = {}
         self._known_width = 0
         self._panel: int | None = None
-        """The column of a panel beside the text, which is left out; None without a panel."""
+        """The column of the panel that is left out; None without a panel."""
         self._ansi_palette: AnsiPalette | None = None
         self._words = ""
         self._ground = Style()

@@ -330,7 +330,7 @@ class ElsewhereScreen(BaseScreen):
         return detail(session, datetime.now(UTC), width, self.ui.home, request, key)
 
     def _say_after(self, width: int) -> list[list[Span]]:
-        """Return the lines below the list: its state, and hosts that do not answer."""
+        """Return the lines below the list: the list's state, and hosts that do not answer."""
         lines: list[str] = []
         if self._sessions is None:
             lines.append("  loading…")
