@@ -134,7 +134,7 @@ def adopt(
 
 
 def _ask_only(action: str, session: str, pid: int) -> None:
-    """Send the request for `--watch`, `--unwatch` or `--document`, which does not end the session.
+    """Send the request for `--watch`, `--unwatch` or `--document`; the session keeps running.
 
     For `--document`, prints the document's path.
     """
@@ -148,7 +148,7 @@ def _ask_only(action: str, session: str, pid: int) -> None:
 
 
 def _chosen(sessions: list[dict[str, Any]], typed: str) -> dict[str, Any]:
-    """Return the only session whose id starts with `typed`, in upper or lower case.
+    """Return the only session whose id starts with `typed`, ignoring case.
 
     Raises `NoSuchAgent` for no match, and `BadUsage` for several matches.
     """

@@ -81,10 +81,10 @@ def answer(name: str, choice: str | None, text: str, dialog: str | None, as_json
 
 
 def _confirmed(agent: str, numbers: list[int], shown: DialogStatus) -> str | None:
-    """Show the dialog and ask whether to answer it; return the dialog's ID, or None for no.
+    """Show the dialog and ask whether to answer it; return its ID, or None if the user declines.
 
     Raises `NotNow` for a dialog that cannot be answered, and `BadUsage` without a terminal, because
-    nobody would have read the dialog.
+    nobody could read the dialog.
     """
     _refuse_unknown(shown, agent)
     if not sys.stdin.isatty():

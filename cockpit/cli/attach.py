@@ -1,7 +1,7 @@
 """Attach this terminal to the private tmux server: cockpit's screen, or an agent's pane.
 
-The process replaces itself with a small shell that runs the tmux client, so that no Python process
-remains between the keyboard and the pane. If the tmux server exits, the shell reports the exit.
+Execs a small shell that runs the tmux client, so that no Python process remains between the
+keyboard and the pane. If the tmux server exits, the shell reports the exit.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ than 0. All variable parts are passed as arguments; the shell does not evaluate 
 def attach(name: str, *, aside: bool = False) -> NoReturn:
     """Show the agent's pane in this terminal; never returns. Raises the supervisor's errors.
 
-    With `aside`, the return key detaches even while cockpit's screen is open in the home window.
+    With `aside`, the key that leaves the pane (`pane.back`) always detaches, even while cockpit's
+    screen is open in the home window.
     """
     places = our_places()
     body = {"name": agent_name(name)}
@@ -54,7 +55,7 @@ def attach(name: str, *, aside: bool = False) -> NoReturn:
 
 
 def attach_remote(host: RemoteHost, name: str) -> NoReturn:
-    """Show an agent's pane from another machine in this terminal; never returns."""
+    """Show the pane of an agent on another machine in this terminal; never returns."""
     from cockpit.cli.hosts import exec_remote
 
     check_terminal()

@@ -1,6 +1,6 @@
 """After a tmux client exited with an error, list the agents and the commands to continue.
 
-Prints nothing while the tmux server is running: the client has then printed the cause.
+Prints nothing if the tmux server is still running, because the client has then printed the cause.
 """
 
 from __future__ import annotations
@@ -44,8 +44,8 @@ def _server_runs(places: Places) -> bool:
 
 
 def _agent_lines(places: Places) -> list[str]:
-    """Return one line for each agent that has a session; if the supervisor does not answer, the
-    error."""
+    """Return one line for each agent that has a session. If the supervisor does not answer, returns
+    the error."""
     try:
         rows = _wait_until_ended(places)
     except CockpitError as error:

@@ -42,7 +42,7 @@ def dial() -> int:
 
 
 def dial_multiplexed() -> int:
-    """Open a connection to the supervisor, or start a step of a move, for each client stream.
+    """For each stream of the client, connect to the supervisor or start a step of a move.
 
     Returns the exit code when the client closes standard input.
 
@@ -118,7 +118,7 @@ def start_step() -> socket.socket:
 def copy_both_ways(channel: socket.socket, source: int, sink: int) -> None:
     """Copy `source` to the channel and the channel to `sink`, until the channel is closed.
 
-    At the end of `source`, only the sending half of the channel is closed, so that the response
+    At the end of `source`, shuts down only the sending side of the channel, so that the response
     still arrives.
     """
     readers: list[int] = [channel.fileno(), source]

@@ -114,7 +114,8 @@ def own_runtimes(
 ) -> Iterator[Finding]:
     """Check that custom runtimes can be loaded, and that their programs exist.
 
-    Custom runtimes are those in the configuration, and those of installed packages that are used.
+    Custom runtimes are those that the configuration defines, and those of installed packages that
+    the configuration uses.
     """
     from cockpit.adapters.agents import RUNTIMES, runtime
     from cockpit.adapters.agents.command import resolved_program

@@ -51,9 +51,9 @@ def first_rows() -> Iterator[None]:
     """Draw the agents, if there are any, in the home window while the screen is loaded.
 
     Draws them again after a resize, until the screen handles resizes itself. An exception clears
-    the rows, so that the error message can be read. Keeps keys that are pressed meanwhile for the
-    screen; otherwise the terminal would echo these keys and convert Return to a line feed. Does
-    nothing without a terminal.
+    the rows, so that the error message can be read. Turns off the terminal's echo and its
+    conversion of Return to a line feed, so that keys pressed meanwhile reach the screen unchanged.
+    Does nothing without a terminal.
     """
     shown = False
     with suppress(*_EXPECTED):

@@ -50,7 +50,7 @@ def _load_modules() -> None:
 
 
 def is_interactive(environment: Mapping[str, str]) -> bool:
-    """Return whether a person can see the session: not with `claude -p` or the SDK."""
+    """Return whether a person can see the session. False for `claude -p` and the SDK."""
     return not environment.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk")
 
 

@@ -26,11 +26,11 @@ class Row:
 
     agent: str
     number: int
-    """Position in its job of the session that was handed off, from 1."""
+    """Number of the handed-off session in its job, from 1."""
     before: int | None
-    """Tokens in the old session's context at the handoff; None if unknown. If the handoff was
-    recorded by an older version of cockpit, without this number: the last known tokens of the
-    session that the handoff ended."""
+    """Tokens in the old session's context at the handoff; None if unknown. Older versions of
+    cockpit did not record this number; for their handoffs, this is the last known number of tokens
+    in the old session's context."""
     handoff: HistoryHandoff
 
 

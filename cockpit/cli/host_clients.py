@@ -50,8 +50,8 @@ class HostClients:
             address.close()
 
     def pane_command(self, shown_name: str) -> list[str]:
-        """Return the command that shows a remote agent's pane; empty for an agent of no known host,
-        such as a local agent."""
+        """Return the command that shows a remote agent's pane; empty for a local agent, and for an
+        agent on an unknown host."""
         host, name = host_and_name(shown_name)
         if host not in self._known:
             return []

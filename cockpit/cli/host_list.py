@@ -56,10 +56,10 @@ def _this_supervisor() -> dict[str, str]:
 
 
 def _twin(report: HostReport, names: dict[str, str]) -> str | None:
-    """Return the name of a host that reported the same supervisor earlier; None without one.
+    """Return the host that reported the same supervisor earlier; None if there is none.
 
-    `names` maps the id of each supervisor to the first host with that supervisor. This function
-    adds the report's host.
+    `names` maps the id of each supervisor to the first host with that supervisor. If the report's
+    supervisor is not in `names`, adds it.
     """
     supervisor = report.facts.supervisor
     if supervisor is None or not supervisor.instance:

@@ -20,8 +20,8 @@ from cockpit.core.safetext import quoted, safe_line
 def host_named(name: str, config: Path | None) -> RemoteHost:
     """Return the configured host with that name.
 
-    Raises `BadUsage` with the known hosts for another name, `BadConfig`, and `NotAllowed` inside an
-    agent.
+    Raises `BadUsage` for an unknown name; the error lists the known hosts. Raises `BadConfig`, and
+    `NotAllowed` inside an agent.
     """
     refuse_inside_agent("send requests to another machine")
     loaded = load(our_places(), config, Path.cwd(), os.environ)

@@ -41,7 +41,8 @@ def init(folder: Path | None = None) -> int:
 def default_branch(root: Path) -> str:
     """Return the branch that worktrees start from: the remote's default, else the current branch.
 
-    Reads git's files directly, so that no program of the repository runs. Falls back to `main`.
+    Reads git's files directly, because running git could run programs that the repository
+    configures. Falls back to `main`.
     """
     git = _git_folder(root)
     common = _first_line(git / "commondir")

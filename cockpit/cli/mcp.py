@@ -51,7 +51,7 @@ def supervisor_socket() -> Path:
     """Return the socket of the cockpit whose agent runs this process.
 
     Outside an agent, returns the socket that the environment selects. Inside an agent, the
-    environment is not enough: some CLIs do not pass variables such as `XDG_RUNTIME_DIR` to their
+    environment is not enough: some CLIs do not pass variables such as `XDG_RUNTIME_DIR` to MCP
     servers.
     """
     from cockpit.adapters.process.ancestry import ancestry

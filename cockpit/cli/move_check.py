@@ -166,7 +166,7 @@ class MoveCheck:
 
     @property
     def label(self) -> str:
-        """The target's name on the source, such as in the agent's status after the move.
+        """The name by which the source shows the target, such as in the status of a moved agent.
 
         This is the configured name of a host; for this machine, a name made from its hostname.
         """

@@ -1,8 +1,8 @@
 """End a move: end the old session once the new session has replied, or undo the move.
 
 Never ends both sessions, and never lets both continue. If it is unknown which session is running,
-because a machine's answer was lost, ends neither session. Then prints the commands that continue
-the move, or keep the old session.
+because a machine's answer was lost, ends neither session. Then prints the commands to continue the
+move, and to keep the old session instead.
 """
 
 from __future__ import annotations
@@ -133,7 +133,8 @@ class MoveEnd:
             say(f"The worktree on {self.target.shown} was kept: {left} ({reason})")
 
     def how_to_go_on(self) -> str:
-        """Return the commands to continue a move that stopped halfway, or keep the old session."""
+        """Return the commands to continue a move that stopped halfway, and to keep the old
+        session."""
         again = f"cockpit move {self.full_name} --to {self.target.name}"
         return (
             f"To continue: {again}\nTo keep the job on {self.source.shown} instead: "

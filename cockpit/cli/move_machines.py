@@ -79,7 +79,8 @@ class Machine:
         return "this machine" if self.host is None else self.name
 
     def by_hand(self, *words: str) -> str:
-        """Return the cockpit command for the user to run: `words`, for a host with `--host`."""
+        """Return the cockpit command for the user to run: `words`, with `--host` if this is a
+        host."""
         return " ".join(("cockpit", *words, *(() if self.host is None else ("--host", self.name))))
 
     def step(

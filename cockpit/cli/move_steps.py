@@ -237,13 +237,13 @@ async def _discard(request: Request, _bundle: Path, _input: IO[bytes]) -> Reques
 
 
 async def _recorded(request: Request, _bundle: Path, _input: IO[bytes]) -> Request:
-    """Return the record of this handoff's arrival; None if there is none, as after a complete
+    """Return the record of this handoff's arrival; None if there is none, as after a completed
     move."""
     return {"record": _record(request["handoff"])}
 
 
 async def _finish(request: Request, _bundle: Path, _input: IO[bytes]) -> Request:
-    """Delete the record of a complete move."""
+    """Delete the record of a completed move."""
     _forget_record(checked(str(request["handoff"])))
     return {}
 

@@ -24,8 +24,8 @@ MOST_ROOTS = 20
 async def place(git: Git, request: dict[str, Any]) -> dict[str, Any]:
     """Return whether an agent can start on this machine, and how busy the machine is.
 
-    `request`: `plan`, the fields of `Start`; `directory`; `needs_repository`; `roots`, the first
-    commits of the repository. The directory's repository must have at least one of these commits.
+    `request`: `plan`, the fields of `Start`; `directory`; `needs_repository`; `roots`, the
+    repository's root commits. The directory's repository must have at least one of these commits.
     """
     plan = Plan.model_validate(request["plan"])
     problem = await _directory_problem(
@@ -45,7 +45,7 @@ async def place(git: Git, request: dict[str, Any]) -> dict[str, Any]:
 
 
 async def needed_repository(git: Git, directory: Path) -> tuple[bool, list[str]]:
-    """Return whether the directory is in a git repository, and the repository's first commits.
+    """Return whether the directory is in a git repository, and the repository's root commits.
 
     At most `MOST_ROOTS` commits; none if they are unknown.
     """

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 CONNECT_SCRIPT = 'echo "Connecting to $0 …"; exec "$@"'
 """Shell script that prints a line, then runs the command that connects to a host.
 
-If the connection fails, tmux prints a line of its own below the error. That scrolls the first line
-off the screen, so the error stays visible.
+If the connection fails, tmux prints a line below the error and scrolls the top line off the screen.
+The script's line is then the top line, so the error stays visible.
 """
 ERASE_LINE_ABOVE = b"\x1b[A\x1b[2K"
 
@@ -56,7 +56,7 @@ def show_here(config: Path | None) -> int:
 
 
 def show_remote(host: RemoteHost, config: Path | None) -> int:
-    """Run another machine's screen in this terminal, with this machine's settings."""
+    """Run a screen with another machine's agents in this terminal, with this machine's settings."""
     check_terminal()
 
     async def show_remote_pane(name: str) -> None:
@@ -148,7 +148,8 @@ def _settings_files(places: Places, config: Path | None) -> list[Path]:
 
 
 def _notification_passer(views: TmuxViews) -> Callable[[], None]:
-    """Return a function that makes tmux forward desktop notifications, in the background."""
+    """Return a function that turns tmux's `allow-passthrough` on, for desktop notifications. The
+    function does not wait for tmux."""
     tasks: set[asyncio.Task[None]] = set()
 
     async def allow() -> None:

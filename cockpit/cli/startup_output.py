@@ -1,8 +1,8 @@
 """The output of a starting supervisor, before it can write its log.
 
-The output goes to `logs/up.log`. If that file cannot be written, the output goes to memory, or
-without memfds to a temporary file, so that the terminal can show why a start failed even when the
-disk is full.
+The output goes to `logs/up.log`. If that file cannot be written, for example because the disk is
+full, the output goes to a memfd, or to a temporary file on systems without memfds. The terminal can
+then still show why a start failed.
 """
 
 from __future__ import annotations

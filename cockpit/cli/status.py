@@ -45,9 +45,9 @@ def show(
 ) -> int:
     """Print the current state. Raises `NoSuchAgent` for an unknown name.
 
-    `address` is the supervisor's address; None: the local supervisor. `host` is the name of another
-    machine in this machine's configuration; that machine's supervisor reports `local`. With
-    `elsewhere`, also prints the sessions that cockpit did not start.
+    `address` is the supervisor's address; None: the local supervisor. `host` is the configured name
+    of another machine; it replaces `local`, the name that the machine's own supervisor reports.
+    With `elsewhere`, also prints the sessions that cockpit did not start.
     """
     status = _status(address or our_places().socket, elsewhere=elsewhere)
     if host is not None:

@@ -107,7 +107,7 @@ def restart_supervisor(config: Path | None) -> Restarted:
     """Replace the running supervisor with one of this version; agents keep running.
 
     The new supervisor reads `config`, or else the file that the old supervisor read last. That file
-    is only trusted if it has not changed since. Starts a supervisor if none is running. Raises
+    is only trusted if it is unchanged since then. Starts a supervisor if none is running. Raises
     `BadConfig` for an invalid file, before the old supervisor is ended. The old supervisor may be
     of any older version.
     """
@@ -154,11 +154,11 @@ def stop_supervisor(*, agents: bool) -> int:
 
 @contextmanager
 def _naming_the_process(places: Places, then: str) -> Iterator[None]:
-    """Turn the error of a running supervisor that does not answer into `NotNow` with its pid.
+    """Turn `NoSupervisor` into `NotNow`, with the supervisor's pid, if a supervisor is running.
 
-    The hint is to kill the process with SIGKILL, because such a supervisor may not handle SIGTERM.
-    `then` is the end of the hint: what to do after the kill. The exit code is not 4, because after
-    `down` the code for "no supervisor" would read as success.
+    The hint is to kill the process with SIGKILL, because a supervisor that does not answer may not
+    handle SIGTERM. `then` is the end of the hint: what to do after the kill. The exit code is not
+    4, because after `down` the code for "no supervisor" would read as success.
     """
     try:
         yield

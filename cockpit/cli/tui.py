@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class ReloadTargets(NamedTuple):
-    """Functions that apply reloaded settings outside the screen, or report changes to the screen.
+    """Functions that apply reloaded settings outside the screen, or watch files and terminals.
 
     `ReloadDependencies` in `tui/state/settings_reload.py` describes each function.
     """

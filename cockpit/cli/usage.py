@@ -1,6 +1,6 @@
 """`cockpit usage`: show how full a transcript's context is, and what the session used.
 
-Only reads files. On Linux, several processes read many large files.
+Only reads files. On Linux, reads large amounts of data with several processes.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class Reader:
         self.events = 0
         self.prompted = False
         self.subagent = False
-        """Whether the transcript is a subagent's own: all its replies are marked as such."""
+        """Whether this is the transcript of a subagent: every reply is marked as a subagent's."""
         self._side: Meter | None = None
         self.format: TranscriptFormat | None = None
         """The transcript's format; None until the transcript is read."""

@@ -26,7 +26,7 @@ _BLOCK = 65536
 _LONGEST_HEAD = 65536
 _HTTP = b"HTTP/1."
 _PIECES_AT_ONCE = 16
-"""Number of pieces of data from another machine after which other tasks run."""
+"""Other tasks get to run after this many pieces of data from another machine."""
 
 
 class Allowance(Protocol):

@@ -194,8 +194,8 @@ class HttpClient:
     ) -> list[HistoryChain]:
         """Return the chains of sessions that `cockpit history --json` prints, of one agent or all.
 
-        With `search`, returns only sessions that have a document with all words of `search`, from
-        at most the 200 newest such documents.
+        With `search`, returns only sessions with a document that contains all words of `search`.
+        Only the 200 newest such documents count.
         """
         if search is not None:
             matches = await self._history(name=name, search=search)

@@ -1,9 +1,9 @@
 """A client of several supervisors: the local supervisor, and the supervisor of each other host.
 
-A name contains its host (`host/name`), so a request with a name goes to one supervisor. If a
-request goes to all supervisors, the result leaves out those that fail, unless all fail; for the
-history, `without` has the errors, and for the status, `without_status` has the hosts.
-`JoinedClient` cannot follow events: follow each of its `members` separately.
+A name contains its host (`host/name`), so a request with a name goes to one supervisor. A request
+to all supervisors leaves out those that fail, and raises an error only if all fail. `without` has
+the errors of the latest history request; `without_status` has the hosts that did not answer the
+latest status request. `JoinedClient` cannot follow events: follow each of its `members` separately.
 """
 
 from __future__ import annotations

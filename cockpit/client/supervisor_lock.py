@@ -18,7 +18,7 @@ from cockpit.core.errors import NoSupervisor
 
 
 def no_listener(socket: Path) -> NoSupervisor:
-    """Return the error when nothing listens on the socket; `Unreachable` if a supervisor holds its
+    """Return the error when nothing listens on the socket; `Unreachable` if a supervisor holds the
     lock."""
     places = Places.of(os.environ)
     if places.socket == socket and (pid := lock_holder(places.lease)) is not None:
@@ -29,10 +29,9 @@ def no_listener(socket: Path) -> NoSupervisor:
 def lock_holder(lease: Path) -> int | None:
     """Return the pid that holds the supervisor's lock; None if no process does, or if unknown.
 
-    On Linux, reads the kernel's list of locks. On other systems, tries to take the lock, which
-    holds the lock for a moment: a supervisor that starts in that moment refuses to run. So the lock
-    is tried only if the pid in the lock file is the pid of an existing process, which is then
-    almost always the holder.
+    On Linux, reads the kernel's list of locks. On other systems, tries to take the lock. If this
+    succeeds, a supervisor that starts in the same moment refuses to run. Therefore tries only if
+    the lock file has the pid of an existing process: that process is almost always the holder.
     """
     try:
         handle = os.open(lease, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

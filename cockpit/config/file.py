@@ -98,7 +98,7 @@ class ConfigFile:
 def read_config_file(path: Path, *, follow_links: bool, largest: int = LARGEST_FILE) -> ConfigFile:
     """Open, check and parse one file, up to a size limit in bytes. Raises `BadConfig`.
 
-    `follow_links` is for the user's own file and files that the user named. A link that cockpit
+    `follow_links` is for the user's own file and files that the user named. A symlink that cockpit
     finds in a repository is refused.
     """
     return config_file_of(path, _owned_bytes(path, largest, follow_links=follow_links))

@@ -105,10 +105,10 @@ class Files:
         return ("keys", action)
 
     def agents_file(self, directory: Path) -> Path:
-        """Return the file for a new agent in that directory.
+        """Return the file to which a new agent in this directory is added.
 
-        The file that the user named on the command line, else the project's file, else a new file
-        at the root of the repository. Outside a repository, the user's own file.
+        This is the file that the user named on the command line, else the project's file, else a
+        new file at the root of the repository. Outside a repository, it is the user's own file.
         """
         if self.project_path is not None and self.named:
             return self.project_path

@@ -17,9 +17,9 @@ def git_folder_around(path: Path, *, also: Path | None = None) -> Path | None:
     """Return the `.git` directory or bare repository that contains the path or is the path; None if
     there is none.
 
-    Links are resolved, and other spellings of `.git` are recognised. A checkout inside a bare
-    repository's folder is not part of the repository. `also` is another git directory to check.
-    The path need not exist.
+    Symlinks are resolved, and other spellings of `.git` are recognised. A checkout inside a bare
+    repository's folder is not part of the repository. `also` is another git directory to check. The
+    path need not exist.
     """
     written, real = Path(os.path.normpath(path)), Path(os.path.realpath(path))
     for place in (written, real):

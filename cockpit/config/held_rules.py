@@ -191,8 +191,8 @@ HELD_ELSEWHERE: Mapping[str, str] = {
     "notifications.terminal": SILENCES,
     "agents.name": YOURS,
 }
-"""Settings outside `HELD` that need trust, and why. `agents.name`: the name of one of the user's
-agents."""
+"""Settings outside `HELD` that need trust, and why. `agents.name` is for an agent with the name of
+one of the user's agents."""
 
 HARMLESS: Mapping[str, str] = {
     "model": "text of one argument; your cost limit still applies",

@@ -116,7 +116,7 @@ def _hosts(path: Path, data: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _spans(lines: list[str]) -> list[tuple[int, int]]:
-    """Return the indexes, for each host's table, of its first line and of the line after it.
+    """Return for each host's table the index of the first line, and the index after the last line.
 
     Comments and blank lines at the end of a table are left out.
     """

@@ -1,7 +1,7 @@
 """The `[keys]` table: known actions, key names, and keys that cannot be used.
 
 The screen defines the actions. Their ids and default keys are repeated here, so that files can be
-checked without the screen. A test keeps both in sync.
+checked without the screen. A test checks that they match the screen's.
 """
 
 from __future__ import annotations
@@ -301,7 +301,7 @@ _PUNCTUATION_NAMES = frozenset(map(_punctuation, _PUNCTUATION))
 
 
 def clash(own: Mapping[str, str]) -> tuple[str, str, str] | None:
-    """Return a key with two meanings on one screen, and both actions; None without such a key.
+    """Return a key with two meanings on one screen, and both actions; None if there is none.
 
     `own` is the user's `[keys]` table, with canonical names of keys. The first action is one for
     which the user chose the key. The second action is empty if the key is a digit that selects an

@@ -1,7 +1,8 @@
 """Merge configuration files into settings, their sources and notices.
 
-Tables are merged key by key; a list is replaced whole. An agent inherits the defaults of its own
-file over those of the user file, so one project never changes another project's agents.
+Tables are merged key by key; a list is replaced whole. For an agent, the defaults in its own file
+override those in the user file, and no other file's defaults apply. So one project never changes
+another project's agents.
 """
 
 from __future__ import annotations
@@ -87,7 +88,7 @@ class _Merge:
         _add_sources(self.sources, layer)
 
     def _refuse_second_runtime(self, layer: Layer) -> None:
-        """Raise `BadConfig` if two files define runtimes with the same name, which could differ."""
+        """Raise `BadConfig` if an earlier layer defines a runtime that this layer defines too."""
         for name in layer.data.get("runtimes", {}):
             if name in self.whole.get("runtimes", {}):
                 assert self.top is not None

@@ -22,7 +22,7 @@ ENTRY_POINTS: Final = "cockpit.runtimes"
 """The entry point group in which an installed package registers its runtimes."""
 NAME_PATTERN: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,31}")
 PLACES: Final = ("directory", "home", "state")
-"""Placeholders for folders, with which the path of a session's record can begin."""
+"""Placeholders for folders. The path of a session's record can begin with one of these."""
 
 _PLACEHOLDER = re.compile(r"\{([a-z_]+)\}")
 _OF_SESSION: Final = ("session", "record", *PLACES)
@@ -45,7 +45,7 @@ def _new_name(text: str) -> str:
 
 
 def _with(*known: str, needs: tuple[str, ...] = ()) -> Callable[[tuple[str, ...]], tuple[str, ...]]:
-    """Return a validator for arguments, which may contain only the placeholders `known`.
+    """Return a validator that refuses arguments with placeholders other than `known`.
 
     If `needs` is not empty, non-empty arguments must contain a placeholder from `needs`.
     """

@@ -155,8 +155,8 @@ class Places:
 
         Folders that already exist get this mode too. `COCKPIT_HOME` itself is not changed, because
         it may have other uses. Raises `BadUsage` for socket paths that are too long. Raises
-        `Failed` for a folder that is a link, belongs to another user, or is not a folder, and for a
-        `COCKPIT_HOME` that others can write: they could read or change cockpit's files.
+        `Failed` for a folder that is a symlink, belongs to another user, or is not a folder, and
+        for a `COCKPIT_HOME` that others can write: they could read or change cockpit's files.
         """
         self.check_sockets()
         self.check_home()

@@ -89,7 +89,7 @@ def foreign_part(file: Path) -> Path | None:
 
 
 def is_there(path: Path) -> bool:
-    """Return whether the path exists, even if it is a broken link."""
+    """Return whether the path exists, even if it is a broken symlink."""
     return path.exists() or path.is_symlink()
 
 

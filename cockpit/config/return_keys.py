@@ -1,6 +1,6 @@
 """The keys that go back from an agent's pane to cockpit's screen: `pane.back` in `[keys]`.
 
-tmux takes these keys in every window, so that neither the agent's CLI nor the screen gets them.
+tmux binds these keys in every window, so that neither the agent's CLI nor the screen gets them.
 """
 
 from __future__ import annotations
@@ -30,7 +30,8 @@ def return_keys(own: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def impossible_return_key(keys: str) -> str | None:
-    """Return why these keys, comma-separated, cannot all go back from a pane; None if they can."""
+    """Return why one of these comma-separated keys is not allowed for `pane.back`; None if all
+    are."""
     if not keys:
         return "needs a key: it is the way back from an agent's pane"
     for key in keys.split(","):

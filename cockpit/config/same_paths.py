@@ -13,13 +13,14 @@ from pathlib import Path
 
 
 def same_path(one: Path | str, other: Path | str) -> bool:
-    """Return whether two paths lead to the same file or folder, links followed."""
+    """Return whether two paths lead to the same file or folder. Follows symlinks."""
     first, second = os.path.realpath(one), os.path.realpath(other)
     return first == second or (_folded(first) == _folded(second) and _is_one_file(first, second))
 
 
 def is_within(path: Path, folder: Path) -> bool:
-    """Return whether a path is the folder or below it. Both are real paths, without links."""
+    """Return whether a path is the folder or below it. Both must be real paths, without
+    symlinks."""
     if path.is_relative_to(folder):
         return True
     depth = len(folder.parts)

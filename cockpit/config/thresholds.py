@@ -53,10 +53,11 @@ def check_marks(context: ContextSettings) -> None:
 
 
 def early_warnings(context: ContextSettings, names: Collection[str]) -> list[str]:
-    """Return warnings about thresholds in `names` in the wrong order, such as act below warn.
+    """Return warnings about thresholds in `names` that are too low, such as act below warn.
 
-    The other threshold of such a pair is a default, because `check_marks` refuses two of the user's
-    values in the wrong order. The warnings are for the configured window, else `DEFAULT_WINDOW`.
+    The other threshold (here warn) is then a default, because `check_marks` refuses two of the
+    user's values in the wrong order. The warnings are for the configured window, else
+    `DEFAULT_WINDOW`.
     """
     written, window = thresholds(context), context.override or DEFAULT_WINDOW
     applied = marks(written, window)

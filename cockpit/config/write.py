@@ -1,7 +1,7 @@
 """Write configuration: a first file, a new agent, or a whole file.
 
-Uses tomlkit, so that values are always quoted correctly and comments are kept. A file is replaced
-whole or not at all.
+Uses tomlkit, so that values are always quoted correctly and comments are kept. Files are replaced
+atomically.
 """
 
 from __future__ import annotations
@@ -199,7 +199,7 @@ def _unwritten(path: Path, why: str) -> Failed:
 
 
 def replace_file(path: Path, text: str) -> None:
-    """Write a file, whole or not at all, keeping its mode. Creates its folder if needed.
+    """Write a file atomically, keeping its mode. Creates its folder if needed.
 
     Raises `Failed` if the file cannot be written, and `BadConfig` for a text that is too large.
     """

@@ -111,7 +111,8 @@ other CLIs are tested elsewhere."""
 def agents_for(agents: int, choice: str) -> tuple[Jobs, Mapping[str, str]]:
     """Return the jobs of this number of agents, and the CLIs of those that do not run Claude Code.
 
-    Both are by the agent's name. After the last job, the jobs repeat: `rounding-2`, ...
+    Both mappings have the agents' names as keys. After the last job, the jobs repeat: `rounding-2`,
+    ...
     """
     if choice == CLAUDE:
         return jobs_for(agents), {}

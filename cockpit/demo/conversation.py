@@ -21,7 +21,8 @@ COMPACTION_REQUEST = "detailed summary of the conversation"
 """Text in the CLI's request for a summary, in manual and automatic compactions."""
 
 ANSWER_ITSELF = "Answer with the document itself"
-"""Text in cockpit's request for the document to a copy of a session, which has no tools."""
+"""Text in the request with which cockpit asks a copy of a session for the document. The copy has no
+tools."""
 
 UNUSABLE = "cannot be used yet"
 """Text in cockpit's request to correct a document."""

@@ -37,7 +37,7 @@ class Growth:
     def after(self, replies: int, *, settles: bool) -> int:
         """Return the tokens in the window after this number of replies.
 
-        A negative number means before the first reply: half of `opening`.
+        For a negative number, returns half of `opening`: the tokens before the first reply.
         """
         if replies < 0:
             return self.opening // 2

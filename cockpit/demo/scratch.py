@@ -129,7 +129,8 @@ def make_scratch(
 def _temporary_folder() -> Path:
     """Create a folder in TMPDIR, or in /tmp if socket paths below TMPDIR would be too long.
 
-    Raises `BadUsage` if they would be too long below /tmp too, which may be a link.
+    Raises `BadUsage` if they would be too long below /tmp too: /tmp may be a symlink to a long
+    path.
     """
     detail = ""
     for parent in (None, SHORT_PARENT):

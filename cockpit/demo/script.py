@@ -105,8 +105,8 @@ def turn(job: Job, request: Request) -> tuple[str, tuple[ToolCall, ...]]:
 def position(job: Job, request: Request) -> int:
     """Return the number of finished steps, as the conversation shows.
 
-    Finished are all steps up to the last step that appears in the conversation: as the model's
-    text, as a ticked task or as a commit.
+    The last step that appears in the conversation is finished, and so are all steps before it. A
+    step appears as the model's text, as a ticked task or as a commit.
     """
     own = "\n".join(request.own_words)
     conversation = request.everything
@@ -198,7 +198,7 @@ def read_before_edit(calls: Sequence[ToolCall], request: Request) -> list[ToolCa
 def has_task_list(request: Request) -> bool:
     """Return whether this session has created a task list; a job's later sessions create none.
 
-    After a compaction, the summary says it.
+    After a compaction, the summary shows whether there is a task list.
     """
     made = any(call.name == "TaskCreate" for call in request.calls_made)
     return made or (request.is_compacted and HAS_TASKS in request.opening)
@@ -233,7 +233,8 @@ def summary(job: Job, done: int, *, has_tasks: bool) -> str:
 def ticked(steps: Sequence[Step], done: int, commits: Mapping[str, str] | None = None) -> str:
     """Format the steps as a task list, with the first `done` steps ticked.
 
-    `commits` maps the subjects of commits to hashes. A step whose commit is known has the hash.
+    `commits` maps the subjects of commits to hashes. If the hash of a step's commit is known, the
+    step's line has the hash.
     """
 
     def line(place: int, step: Step) -> str:

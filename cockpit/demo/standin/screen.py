@@ -82,7 +82,7 @@ class Screen:
         self._put("\x1b[2J\x1b[H" + picture)
 
     def listen(self, seconds: float | None) -> Heard | None:
-        """Wait for input, for `seconds` if given; return the first complete input, or None.
+        """Wait for input, at most `seconds` if given; return the first complete input, else None.
 
         A lost terminal counts as `quit`.
         """

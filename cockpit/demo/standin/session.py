@@ -238,7 +238,7 @@ class Session:
     def _interrupted(self) -> bool:
         """Wait as long as a reply takes, and queue prompts typed meanwhile.
 
-        Returns at once with True if the user presses Esc or quits, else False.
+        Returns True at once if the user presses Esc or quits. Otherwise returns False at the end.
         """
         until = time.monotonic() + self._conduct.pace
         while (left := until - time.monotonic()) > 0:
