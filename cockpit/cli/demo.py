@@ -25,7 +25,7 @@ def demo(
 
     Prints the summary on stdout. With `headless`, also prints events, and raises `CockpitError` if
     a job is not finished. At the end, also after an error or a signal, ends the demo's processes,
-    and removes its files unless `keep`.
+    and removes the demo's files unless `keep`.
     """
     from cockpit.core.errors import BadUsage
     from cockpit.demo.flight import fly_headless, fly_on_screen

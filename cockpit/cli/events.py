@@ -76,9 +76,9 @@ async def _print_events(*, follow: bool, as_json: bool, after: int) -> None:
 
 
 async def _left_out(client: HttpClient, events: list[Event], *, newest: bool) -> str:
-    """Return a note on events that were not printed, with the command that prints them; else "".
+    """Return a note on events that were not printed, with the command that prints them; else empty.
 
-    `newest`: `events` are the newest ones, otherwise the first ones after an id.
+    `newest`: whether `events` are the newest ones; if not, they are the first ones after an id.
     """
     if len(events) < MOST:
         return ""

@@ -27,7 +27,7 @@ model."""
 
 
 def print_offer() -> int:
-    """Print the hook's answer for the CLI, or nothing if no document is waiting; return 0.
+    """Print the hook response for the CLI, or nothing if no document is waiting; return 0.
 
     The hook's shell command hides errors, and does not call this function inside an agent.
     """
@@ -78,7 +78,7 @@ def waiting_document(directory: Path, environment: Mapping[str, str]) -> Path | 
 
 
 def answer(document: Path) -> dict[str, Any]:
-    """Return the hook's answer: one text for the user, and one for the model."""
+    """Return the hook response: one text for the user, and one for the model."""
     path = shlex.quote(str(document))
     return {
         "systemMessage": f"A handoff document is waiting here: {path}. To continue the job, ask "

@@ -43,9 +43,9 @@ def add_checked(name: str, connect: Sequence[str], wishes: Wishes, config: Path 
 
     The configuration is not written before all checks pass. Raises `BadUsage` for an invalid name
     or command, `BadConfig` for a name that is taken, `NoSupervisor` if the machine is not
-    reachable, `ProgramMissing` if another check fails, and the errors of `install_there`.
-    Afterwards, raises `NoSupervisor` if the supervisor does not start, and `Failed` if its service
-    cannot be installed.
+    reachable, `ProgramMissing` if another check fails, and the errors of `install_there`. After the
+    configuration is written, raises `NoSupervisor` if the supervisor does not start, and `Failed`
+    if its service cannot be installed.
     """
     from cockpit.config.host_entries import add_host, host_name
     from cockpit.config.write import check_writable

@@ -259,7 +259,7 @@ def _supervisor(report: HostReport, facts: HostFacts) -> Iterator[Finding]:
 def install_command(report: HostReport, *packages: str) -> str:
     """Return the command that installs packages on the host.
 
-    If the host's package manager is unknown, returns a sentence.
+    If the host's package manager is unknown, returns a sentence that names the packages.
     """
     facts = report.facts
     if not facts.package_manager:

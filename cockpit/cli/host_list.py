@@ -83,7 +83,7 @@ def state(report: HostReport) -> str:
 def host_object(report: HostReport, twin: str | None = None) -> dict[str, Any]:
     """Return a host as JSON; an unknown value is null.
 
-    `twin` is the name of another host with the same supervisor; None without one.
+    `twin` is the name of another host with the same supervisor; None if there is none.
     """
     facts, host_state = report.facts, state(report)
     cockpit, supervisor = facts.program("cockpit"), facts.supervisor
@@ -117,7 +117,7 @@ def host_object(report: HostReport, twin: str | None = None) -> dict[str, Any]:
 def host_lines(report: HostReport, width: int, now: datetime, twin: str | None = None) -> list[str]:
     """Format a host in one line; a problem adds lines with the reason and the next step.
 
-    `twin` is the name of another host with the same supervisor; None without one.
+    `twin` is the name of another host with the same supervisor; None if there is none.
     """
     facts, host_state = report.facts, state(report)
     head = f"{report.name:<{width}}  {WORDS[host_state]:<13}"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cockpit.config.hooks import Host
 
 FIRST_SECONDS = 2.0
-"""Seconds for which answers are collected, to show them in the order of the configuration."""
+"""Answers within this many seconds are shown in the order of the configuration."""
 
 
 def report_on(

@@ -144,7 +144,7 @@ class Job:
         return await self._done(handoff)
 
     async def _continues(self, checked: Checked, handoff: str, record: Arrival) -> bool:
-        """End the old session if an earlier attempt's new session has already replied.
+        """End the old session if an earlier attempt has started a new session that has replied.
 
         Returns whether the new session has replied.
         """

@@ -41,7 +41,8 @@ LARGEST_FILE = 2_000_000_000
 """Maximum bytes of the git bundle that a step sends or receives."""
 BLOCK = 1 << 20
 SECONDS = 1800.0
-"""Maximum seconds of one step; a step that holds a lock has no limit after its answer."""
+"""Time limit of one step, in seconds. A step that holds a lock may continue after it has
+answered."""
 
 
 Answer = TypeVar("Answer", bound=Wire)

@@ -39,7 +39,7 @@ CONFIG_FOR_HOST = frozenset({
 })  # fmt: skip
 """Commands that read the file of `--config` only to find a host."""
 RUNS_THERE = frozenset({"doctor", "down", "restart", "service", "setup", "up"})
-"""Commands that `--host` runs on the host; all others send a request to the supervisor there."""
+"""Commands that `--host` runs on the host; all others send a request to the host's supervisor."""
 
 AnyCommand = TypeVar("AnyCommand", bound=Callable[..., Any])
 

@@ -1,8 +1,8 @@
 """`cockpit start --host any`: ask all machines at the same time, and choose one for the agent.
 
 Runs the step `place` for every machine: for this machine in this process, for a host over the
-connection that the command keeps open. If that connection fails, `host_setup/question.sh` asks the
-host again, and reports the reason.
+connection that the command keeps open. If the step fails on a host, asks the host again with
+`host_setup/question.sh` over a new connection, to get the answer or the reason.
 """
 
 from __future__ import annotations
@@ -56,7 +56,8 @@ class Asked:
 
     candidate: Candidate
     agent: str = ""
-    """State of the machine's agent with the name of the new agent; empty if there is none."""
+    """State of an agent on the machine that already has the new agent's name; empty if there is
+    none."""
 
 
 def choose_machine(

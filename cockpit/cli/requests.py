@@ -1,6 +1,6 @@
 """Send requests to the supervisor (local, or remote with `--host`) and print its answers.
 
-A command keeps one connection to a remote host for all its requests, so it logs in there once. The
+A command keeps one connection to a remote host for all its requests, and so logs in only once. The
 HTTP client is imported on first use, because most callers only need the chosen host.
 """
 

@@ -1,8 +1,8 @@
 """Start, restart and end the supervisor, which is a separate process.
 
-The process is detached: it has its own session, no terminal and no pipe of this command. Until the
-process opens its log, its output goes to `logs/up.log`. The error of a failed start is read from
-that file.
+The process is detached: it has its own session, no controlling terminal, and no pipe to this
+command. Until the process opens its log, its output goes to `logs/up.log`. The error of a failed
+start is read from that file.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def _naming_the_process(places: Places, then: str) -> Iterator[None]:
 
 
 def _end(places: Places, pid: int, *, agents: bool) -> str:
-    """Ask the supervisor to end and wait for its process to exit; return its last message.
+    """Ask the supervisor to end and wait for its process to exit; return the last message.
 
     Raises `Failed` if the process has not exited after `END_SECONDS`.
     """

@@ -25,7 +25,7 @@ class Source:
 
 @contextmanager
 def document_from(path: Path, *, here: bool, config: Path | None = None) -> Iterator[Source]:
-    """Yield the document at `path`; for a transcript, a temporary document with its facts.
+    """Yield the document at `path`, or a temporary document with the facts of a transcript.
 
     The temporary file is private. It is removed afterwards, because the supervisor copies it into
     the new agent's directory. Files on another machine (`here` is False) are not read. Raises

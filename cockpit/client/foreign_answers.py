@@ -38,8 +38,8 @@ LINE_BYTES = 8 * 1024 * 1024
 MOST_AGENTS = 1000
 """Maximum number of agents of one host."""
 MESSAGE_SIZE = 256 * 1024
-"""Maximum size of one agent or event: its characters, plus 8 for each number and 1 for each other
-value or list item."""
+"""Maximum size of one agent or event. The size is the number of characters, plus 8 for each number
+and 1 for each other value or list item."""
 ANSWER_SIZE = 4 * 1024 * 1024
 """Maximum size of an answer about one agent, such as its pane or its facts, in the unit of
 `MESSAGE_SIZE`."""
@@ -55,8 +55,8 @@ PENALTY_SECONDS = 60.0
 BYTES, BYTES_A_SECOND = 8.0 * BODY_BYTES, 4.0 * 1024 * 1024
 """Maximum bytes from one host at once, and per second on average."""
 SLOWEST_BYTES_A_SECOND = 500.0
-"""Minimum speed of an unfinished line. The time limit of a line also includes the allowed
-silence."""
+"""Minimum bytes per second at which a line must arrive. The time limit of a line also includes the
+allowed silence."""
 INVALID_LINES = 100
 """Maximum number of unreadable lines in a stream."""
 

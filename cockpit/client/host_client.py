@@ -131,7 +131,7 @@ class HostClient:
 
     async def elsewhere(self) -> list[ElsewhereSession] | None:
         """Return the host's sessions that no cockpit started, with the host's name before each id;
-        None if `[elsewhere] show` is off there."""
+        None if `[elsewhere] show` is off on the host."""
         sessions = await self._client.elsewhere()
         if sessions is None:
             return None

@@ -39,8 +39,8 @@ class Edit:
     """The line of the key before the change; None if the edit adds the key."""
     removed: bool
     then: Source | None
-    """For a removed key: file and line of the value that applies afterwards; None if that is the
-    default, and for a key that is not removed."""
+    """For a removed key: the source of the value that applies afterwards; None for a default. For
+    any other key: None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class Files:
         return self.places.user_file
 
     def key_path(self, action: str) -> tuple[str, ...]:
-        """Return the key path of an action's keys, as a file has them.
+        """Return the key path of an action's keys, in the form that the files use.
 
         In TOML, an unquoted action id with a dot is a key in a table.
         """

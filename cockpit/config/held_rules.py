@@ -35,8 +35,8 @@ RENDERS: Final = "it changes what documents contain"
 YOURS: Final = "your own file has an agent with this name"
 
 Wider = Callable[[Any, Any, AgentDefaults], bool]
-"""Returns whether a setting needs trust, from the file's value, the user's value, and the user's
-`[defaults]`."""
+"""Takes the file's value of a setting, the user's value, and the user's `[defaults]`. Returns
+whether the file's value needs trust."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ PATHS = ("directory", "prompt_file", "worktree.directory")
 directory."""
 
 ESSENTIAL = frozenset({"runtime", "command", *PATHS})
-"""Settings without which an agent would run another program, or in another directory.
+"""Settings that decide which program an agent runs, in which directory, and with which prompt.
 
 If one of these is ignored, the file's whole entry for the agent is ignored.
 """

@@ -54,8 +54,8 @@ class Loaded:
 
     project: Path | None = None
     """The project's root folder, if cockpit found the project's file itself. The file's defaults
-    then apply only to directories in the project. None if the user named the file, and if there is
-    no project's file."""
+    then apply only to directories in the project. None if the user named the file, or if there is
+    no project file."""
     own_defaults: AgentDefaults | None = None
     """The defaults outside `project`; None if `project` is None."""
 

@@ -19,7 +19,7 @@ _LONGEST = 4096
 
 
 def project_file(cwd: Path) -> Path | None:
-    """Return the nearest `cockpit.toml` between `cwd` and its repository's root; None without one.
+    """Return the nearest `cockpit.toml` from `cwd` up to the root of its repository, else None.
 
     Outside a repository only `cwd` itself is searched: a file in a parent folder, which may be
     shared, belongs to no project.
@@ -68,9 +68,9 @@ def is_checkout(folder: Path) -> bool:
 def foreign_part(file: Path) -> Path | None:
     """Return a folder that another user owns: the file's folder, its repository's root or `.git`.
 
-    None if no other user owns one of these folders. Such a user could put any file there. Folders
-    of root are allowed; for root, folders of the user who called `sudo` are allowed too, as with
-    git.
+    None if no other user owns one of these folders. The owner of such a folder could put any file
+    into it. Folders of root are allowed; for root, folders of the user who called `sudo` are
+    allowed too, as with git.
     """
     allowed = {0, os.geteuid()}
     sudo = os.environ.get("SUDO_UID", "")

@@ -1,8 +1,8 @@
 """The simulated model as a process: `python -m cockpit.demo.simulation`.
 
 Prints its URL on one line and serves until stdin is closed, which also happens if the demo is
-killed. Then ends the processes that the demo has left and removes the demo's folder, if the first
-line of stdin named the folder.
+killed. If the first line of stdin named the demo's folder, then ends the processes that the demo
+has left, and removes the folder.
 """
 
 from __future__ import annotations

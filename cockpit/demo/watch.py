@@ -1,7 +1,7 @@
 """Watch the demo without a screen: print events, approve handoffs, and wait for the end.
 
-Uses only the client. Takes the first choice of the dialogs that the jobs ask for. Any other dialog
-ends the demo with an error.
+Uses only the client. In a dialog that a job expects, takes the first choice. Any other dialog ends
+the demo with an error.
 """
 
 from __future__ import annotations
