@@ -1,4 +1,4 @@
-"""All commands of `cockpit`, and its behaviour without a command.
+"""All commands of `cockpit`, and what `cockpit` does without a command.
 
 To add a command, write a function in the file of its group and list it in `COMMANDS`.
 """

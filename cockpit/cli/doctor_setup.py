@@ -46,7 +46,8 @@ def check_setup(environment: Mapping[str, str], config: Path | None) -> list[Fin
 
 
 def agents_environment(environment: Mapping[str, str], config: Path | None) -> dict[str, str]:
-    """Return the environment of an agent that sets no `env`: the user's, with `[defaults] env`."""
+    """Return the environment of an agent without its own `env`: the user's, with `[defaults]
+    env`."""
     from cockpit.config.read import load
 
     try:

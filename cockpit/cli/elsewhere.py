@@ -48,12 +48,13 @@ def session_sentence(session: Session, now: datetime) -> str:
 
 
 def runtime(session: Session) -> str:
-    """Return the name of the session's runtime; older supervisors list only Claude Code."""
+    """Return the session's runtime. Older supervisors list only Claude Code, and name no
+    runtime."""
     return str(session.get("runtime") or "claude")
 
 
 def state(session: Session) -> str:
-    """Return the session's state from the CLI's status file, in the words for agents' states."""
+    """Return the session's state from the CLI's status file, worded like an agent's state."""
     status = str(session.get("status"))
     if status == "waiting":
         return safe_line(f"waiting: {session.get('waiting_for') or 'for you'}", 60)

@@ -110,7 +110,7 @@ def resume_gc() -> None:
 
 
 def _is_simple_status(arguments: Sequence[str]) -> bool:
-    """Return whether the arguments are at most one name, and otherwise only `--json`."""
+    """Return whether the arguments are only an optional name and an optional `--json`."""
     names = [word for word in arguments if word != "--json"]
     return len(names) <= 1 and not any(word.startswith("-") for word in names)
 

@@ -60,7 +60,7 @@ def fitted(paragraph: str, width: int) -> str:
 
 
 def _hanging(line: str, width: int) -> str:
-    """Break a long line between words; indent its continuation like the line's explanation.
+    """Break a long line between words; align the continuation with the line's explanation.
 
     Without an explanation, the continuation has the indent of the line.
     """

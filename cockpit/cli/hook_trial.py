@@ -69,7 +69,8 @@ def _event(text: str) -> str:
 
 
 def _candidates(loaded: Loaded) -> Iterator[Candidate]:
-    """Yield each hook once per agent that has it; without agents, the hooks of [defaults]."""
+    """Yield each hook once per agent that has it. Without agents, yields the hooks of
+    [defaults]."""
     for agent in loaded.settings.agents:
         yield from _of(agent.name, Path(agent.directory), agent.hooks)
     if not loaded.settings.agents:

@@ -4,7 +4,8 @@ A command keeps one connection to a host for all steps and requests.
 
 A step is `cockpit move-step`. It reads a request as one line of JSON on stdin, perhaps with the
 bytes of a bundle after it, and answers in the same form on stdout. Text that a login shell prints
-before the answer is skipped. Answers are bounded, because another machine is not trusted.
+before the answer is skipped. The size of an answer is limited, because another machine is not
+trusted.
 """
 
 from __future__ import annotations

@@ -73,11 +73,11 @@ async def _directory_problem(git: Git, directory: Path, *, needed: bool, roots: 
 
 
 async def _supervisor(plan: Plan, name: AgentName, *, fits: bool) -> dict[str, Any]:
-    """Return the number of running agents, the state of the agent `name`, and the start's error.
+    """Return the number of running agents, and whether the supervisor can start the agent `name`.
 
-    The error says why the supervisor would refuse to start the agent. The start is only checked if
-    the agent was never started and the directory `fits`. If no supervisor answers, returns only the
-    reason for that.
+    If that agent was started before, returns its state. Otherwise, if the directory `fits`, returns
+    the error with which the supervisor would refuse the start, if any. If no supervisor answers,
+    returns only the reason for that.
     """
     client = HttpClient(our_places().socket)
     try:

@@ -50,9 +50,9 @@ def change_key(row: dict[str, Any]) -> tuple[object, ...]:
 
 
 def doing(row: dict[str, Any]) -> str:
-    """Return the warning of a failed hook, if any, and the agent's activity.
+    """Return the warning of a failed hook, if any, followed by the agent's activity.
 
-    Without an activity, and for an agent that has ended: the note, else the warning.
+    If the agent has no activity or has ended, returns the agent's note, else the warning.
     """
     if row["state"] not in ENDED and (activity := row.get("activity")):
         return safe_line("; ".join(filter(None, (row.get("warning"), activity))))

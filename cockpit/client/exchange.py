@@ -109,7 +109,7 @@ class Exchange:
         body: bytes = b"",
         headers: Mapping[str, str] | None = None,
     ) -> None:
-        """Send the request; `headers` replace the content type, which is JSON otherwise.
+        """Send the request. Without `headers`, the content type is JSON.
 
         Raises `BadUsage` for an invalid HTTP request, and `NoSupervisor`.
         """

@@ -224,7 +224,7 @@ class HostClient:
     def _event(self, event: Event) -> Event:
         """Return the event with the host's name before the agent and before the text.
 
-        The screen can show the text without the agent.
+        The text has the host's name too, because the screen can show the text without the agent.
         """
         agent = event.agent and self._full_name(event.agent)
         return event.model_copy(update={"agent": agent, "text": f"{self.host}: {event.text}"})

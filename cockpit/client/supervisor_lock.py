@@ -27,7 +27,7 @@ def no_listener(socket: Path) -> NoSupervisor:
 
 
 def lock_holder(lease: Path) -> int | None:
-    """Return the pid that holds the supervisor's lock; None if no process does, or if unknown.
+    """Return the pid of the process that holds the supervisor's lock; None if none or unknown.
 
     On Linux, reads the kernel's list of locks. On other systems, tries to take the lock. If this
     succeeds, a supervisor that starts in the same moment refuses to run. Therefore tries only if

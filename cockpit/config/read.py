@@ -49,7 +49,7 @@ def load(
 
     `config` replaces the project file. With `named`, the user named `config`, so the file is
     trusted; otherwise it needs trust like a project file. With `again`, the user named `config`
-    earlier: it is trusted only if the user has trusted exactly its current bytes. `pages` maps
+    earlier: the file is trusted only if the user has trusted its exact current bytes. `pages` maps
     paths to contents that are used instead of the files' contents; the files need not exist.
     """
     pages = pages or {}

@@ -24,7 +24,8 @@ class Growth:
 
     opening: int = 24_000
     step: int = 24_000
-    """Tokens per reply. 12% of a window of 200k: seven calls until the CLI compacts."""
+    """Tokens per reply. By default 12% of a window of 200k, so the CLI compacts after seven
+    replies."""
     settled: int = 2_500
     settled_at: int = 140_000
     """If the job settles: the number of tokens from which a reply adds only `settled` tokens."""

@@ -34,7 +34,7 @@ def carriers(folder: Path) -> list[int]:
 
 
 def send(pid: int, number: signal.Signals) -> None:
-    """Send a signal to a process. Does nothing if it has just ended."""
+    """Send a signal to a process. Does nothing if the process has just ended."""
     try:
         os.kill(pid, number)
     except ProcessLookupError:

@@ -44,7 +44,7 @@ class Presence:
         temporary.replace(self._path)
 
     def take(self, session_id: str) -> None:
-        """Change to another session id in the same process; the next `say` writes it."""
+        """Change to another session id in the same process; the next `say` writes the id."""
         self._note["sessionId"] = session_id
 
     def leave(self) -> None:
