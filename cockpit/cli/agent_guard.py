@@ -4,7 +4,8 @@ The supervisor checks the callers of its API itself (`supervisor/api/callers.py`
 covers actions that do not need the local supervisor, such as trusting or writing a file, starting
 or ending a supervisor, running a hook, and requests to another machine. A process is inside an
 agent if cockpit's variables are in its environment, or in the environment of one of its ancestors.
-A process that was started in cockpit's tmux server outside the home window is inside an agent too.
+A process in a window of cockpit's tmux server counts as inside an agent too, unless the window is
+the home window.
 """
 
 from __future__ import annotations
@@ -27,9 +28,9 @@ _HINT = "Ask the user to do it from their own terminal."
 def refuse_inside_agent(what: str, *, nested: bool = True) -> None:
     """Raise `NotAllowed` if this process runs inside an agent, or in the setup of a worktree.
 
-    `what` completes "an agent may not ...", such as "trust a file". Hooks are allowed, because they
-    are the user's own programs. With `nested`, the command is allowed inside an agent of another
-    cockpit if this cockpit has its own `COCKPIT_HOME`.
+    `what` completes "an agent may not ...", such as "trust a file". A hook is allowed, because
+    hooks are the user's own programs. With `nested`, the command is allowed inside an agent of
+    another cockpit if this cockpit has its own `COCKPIT_HOME`.
     """
     places = our_places()
     ancestors = ancestry(os.getpid(), boot="-")
@@ -65,7 +66,7 @@ def _name(ancestor: Ancestor) -> str:
 
 
 def _is_other_cockpit(places: Places, state: str, runtime: Path, *, nested: bool) -> bool:
-    """Return whether these folders belong to a cockpit that this command does not use.
+    """Return whether `state` and `runtime` are folders of a cockpit other than `places`.
 
     False if the folder `state` cannot be read. Folders are compared by inode, not by name. Another
     user's cockpit is always a different one. A cockpit of the same user is a different one only

@@ -28,9 +28,10 @@ Answer = TypeVar("Answer")
 
 
 def ask_all_hosts(question: Callable[[Supervisor], Awaitable[Answer]]) -> dict[str, Answer]:
-    """Return the answers by host, this machine first; print why a host has no answer.
+    """Ask each host; return the answers by host name, this machine first.
 
-    Logs in once for each host. If several hosts lead to the same supervisor, asks only the first.
+    Prints why a host has no answer. Logs in once for each host. If several hosts lead to the same
+    supervisor, asks only the first.
 
     Raises `NoSupervisor` if no host answers, and `NotAllowed` inside an agent.
     """

@@ -39,7 +39,7 @@ async def edit(file: Path, line: int = 1) -> None:
 
 
 def _command() -> list[str]:
-    """Return the words of the editor's command. Raises `ProgramMissing` for an invalid one."""
+    """Return the editor's command as arguments. Raises `ProgramMissing` if it is invalid."""
     names = (name for name in ("VISUAL", "EDITOR") if os.environ.get(name))
     name = next(names, None)
     if name is None:

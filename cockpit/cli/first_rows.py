@@ -92,7 +92,7 @@ def last_rows() -> Iterator[None]:
 
 
 def _drawing(at: float, agents: list[Row]) -> Callable[[], None] | None:
-    """Return a function that draws the agents now and after each resize.
+    """Return a function that draws the agents, and draws them again after each resize.
 
     Returns None without agents or a terminal.
 

@@ -45,7 +45,7 @@ def use_help_format(command: click.Command) -> None:
 
 
 def fitted(paragraph: str, width: int) -> str:
-    """Return the paragraph without lines longer than `width`; unchanged if no line is longer.
+    """Wrap a paragraph to `width`; return it unchanged if no line is longer.
 
     Joins and wraps lines of prose. Wraps other lines, such as examples, one by one. A word that is
     longer than `width` is not broken.

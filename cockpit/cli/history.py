@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
 
 TOO_MANY_HANDOFFS = 4
-"""Number of handoffs from which `history` advises smaller jobs."""
+"""From this number of handoffs on, `history` advises smaller jobs."""
 
 RUNNING = ("live", "undoing")
 """States of a session that is still running."""

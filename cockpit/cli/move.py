@@ -2,7 +2,7 @@
 
 This command sends requests to both supervisors, which do not know each other. The old session ends
 only after the new session has replied. If the move fails before that reply, this command removes
-the files from the other machine, and refuses the handoff. If this command is killed, the handoff
+what it sent to the other machine, and refuses the handoff. If this command is killed, the handoff
 stays in phase `moving`. To continue, run the same command again.
 """
 

@@ -57,7 +57,7 @@ class MoveEnd:
                 ) from error
 
     async def _is_moved(self, handoff: str) -> bool:
-        """Return whether the old session has ended, although the source refused or did not answer.
+        """Return whether the old session has ended, although the request to end it failed.
 
         Waits while the session is being ended. Raises `Stranded` if the source does not answer, or
         does not end the session in time.

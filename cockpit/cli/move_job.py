@@ -209,7 +209,7 @@ class Job:
     async def _documents(self, handoff: str, text: str) -> list[tuple[str, str]]:
         """Return the job's documents with their ids, newest first; at most `MOST_DOCUMENTS`.
 
-        Leaves out earlier documents that cannot be read, with a message.
+        Leaves out earlier documents that cannot be read, and prints a message about each.
         """
         documents = [(handoff, text)]
         chain = await self._chain(handoff)

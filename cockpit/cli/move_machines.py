@@ -97,8 +97,8 @@ class Machine:
 
         Raises `CockpitError`, also if the machine refuses the step.
 
-        `send`: a file that follows the request. `receive`: the path to which the file after the
-        answer is written. The answer contains this file's size and SHA-256.
+        `send`: a file that follows the request. `receive`: the path for the file that follows the
+        answer. The answer contains this file's size and SHA-256.
         """
         with self._step(seconds) as step:
             feeder = threading.Thread(target=_feed, args=(step, request, send))

@@ -56,8 +56,7 @@ class Asked:
 
     candidate: Candidate
     agent: str = ""
-    """State of an agent on the machine that already has the new agent's name; empty if there is
-    none."""
+    """State of an existing agent with the new agent's name; empty if there is none."""
 
 
 def choose_machine(

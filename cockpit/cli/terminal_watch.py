@@ -16,8 +16,8 @@ from cockpit.core.errors import CockpitError
 def watch_terminals(views: TmuxViews, call: Callable[[bool], None]) -> Callable[[], None]:
     """Call `call` now and after each change of terminals; return a function that stops the watch.
 
-    The argument is True if a terminal is connected over SSH. While no terminal is attached, `call`
-    is not called.
+    `call` gets True if an attached terminal is connected over SSH. While no terminal is attached,
+    `call` is not called.
     """
     changed = asyncio.Event()
     changed.set()

@@ -59,9 +59,9 @@ class Client(Protocol):
     ) -> list[HistoryChain]:
         """Return the chains of sessions that `cockpit history --json` prints, of one agent or all.
 
-        With `search`, returns only sessions with a document that contains all words of `search`.
-        Only the 200 newest such documents count. The `found` of each handoff is then the line of
-        its document that matches best.
+        With `search`, returns only sessions with a document that contains all words of `search`,
+        and sets the `found` of each handoff to the best matching line of its document. Only the 200
+        newest matching documents count.
         """
 
     async def history_page(

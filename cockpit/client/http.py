@@ -195,7 +195,7 @@ class HttpClient:
         """Return the chains of sessions that `cockpit history --json` prints, of one agent or all.
 
         With `search`, returns only sessions with a document that contains all words of `search`.
-        Only the 200 newest such documents count.
+        Only the 200 newest matching documents count.
         """
         if search is not None:
             matches = await self._history(name=name, search=search)

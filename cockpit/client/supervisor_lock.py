@@ -30,8 +30,8 @@ def lock_holder(lease: Path) -> int | None:
     """Return the pid of the process that holds the supervisor's lock; None if none or unknown.
 
     On Linux, reads the kernel's list of locks. On other systems, tries to take the lock. If this
-    succeeds, a supervisor that starts in the same moment refuses to run. Therefore tries only if
-    the lock file has the pid of an existing process: that process is almost always the holder.
+    succeeds, a supervisor that starts in the same moment refuses to run. Therefore tries this only
+    if the lock file has the pid of an existing process: that process is almost always the holder.
     """
     try:
         handle = os.open(lease, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -1,4 +1,4 @@
-"""Remove the settings that need the user's trust from the file of an untrusted project.
+"""Remove, from the file of an untrusted project, the settings that need the user's trust.
 
 `config.held_rules` says which settings those are. Removed settings are reported; the rest apply.
 """

@@ -45,7 +45,7 @@ class Loaded:
     notices: tuple[str, ...] = ()
     """Messages for the user about the files, such as about an alias; one line each."""
     held: tuple[Held, ...] = ()
-    """Settings of an untrusted file that are ignored."""
+    """The ignored settings of an untrusted file."""
     origins: Mapping[str, Path] = field(default_factory=dict)
     """The configuration file of each agent, by the agent's name."""
 

@@ -191,7 +191,7 @@ OwnRuntimes = dict[Annotated[str, AfterValidator(_new_name)], OwnRuntime]
 
 
 def installed_runtimes() -> dict[str, str]:
-    """Return the package's name and version for each runtime of an installed package.
+    """Return, for each runtime of an installed package, the package's name and version.
 
     Imports none of the packages.
     """

@@ -1,7 +1,7 @@
-"""Make the relative paths in a file absolute, before a merge: they are relative to the file's
-folder.
+"""Make the relative paths in a file absolute, before files are merged.
 
-A bare program name is not changed, because it is looked up in PATH.
+A path in a file is relative to the file's folder. A bare program name is not changed, because it is
+looked up in PATH.
 """
 
 from __future__ import annotations

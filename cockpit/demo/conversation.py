@@ -220,7 +220,7 @@ class Request:
 
     @property
     def asks_for_answer(self) -> bool:
-        """Whether cockpit asks for a reply that is the handoff document, instead of a file."""
+        """Whether cockpit asks for the handoff document as a reply, not as a file."""
         return ANSWER_ITSELF in self.latest
 
     @property

@@ -1,6 +1,6 @@
 """The simulated model's requests and replies in the format of the Gemini API, for Gemini CLI.
 
-A request is converted to a Messages API request, so that the same script answers both. Gemini's
+A request is converted to a Messages API request, so that one script answers all APIs. Gemini's
 tools and the script's tools have different names; `TOOLS` maps them.
 """
 

@@ -1,7 +1,7 @@
 """The scratch project that the demo's agents work on: a small time sheet, in git.
 
-git does not read the user's configuration (name, signing key, hooks), only that of the repository.
-cockpit creates the agents' worktrees.
+git reads only the repository's configuration, not the user's (name, signing key, hooks). cockpit
+creates the agents' worktrees.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """The simulated model's requests and replies in the format of the Responses API, for Codex.
 
-A request is converted to a Messages API request, so that the same script answers both. Codex has no
+A request is converted to a Messages API request, so that one script answers all APIs. Codex has no
 tools for files, so calls of the script's file tools become shell commands. Each tool call is stored
 by its id, to convert the command back.
 """
@@ -18,7 +18,7 @@ from cockpit.demo.conversation import Reply, Request, ToolCall
 COMMAND_TOOL = "exec_command"
 END = "END_OF_FILE"
 ASKS = "justification"
-"""The field of a command's input with the reason to run it outside the sandbox."""
+"""The field of a tool call with the reason to run its command outside the sandbox."""
 _AS_COMMANDS = frozenset({"Bash", "Edit", "Read", "Write"})
 
 

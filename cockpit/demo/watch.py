@@ -49,7 +49,7 @@ class Watch:
         expected: Collection[str] = (),
         lasting: float = LASTING_SECONDS,
     ) -> None:
-        """`expected`: the commands and questions to which the answer is the first choice.
+        """`expected`: the commands and questions whose dialogs are answered with the first choice.
 
         `lasting`: seconds for which a running agent's failure must last to be raised.
         """
