@@ -1,8 +1,8 @@
 """The event log: stores events and sends them to listeners.
 
-An event is saved before it is sent; in the same transaction, hooks and notifications get the event.
-A listener that falls too far behind is disconnected; its client can request the missed events by
-number.
+An event is saved before it is sent. Hooks and notifications handle the event in the same
+transaction that saves it. A listener that falls too far behind is disconnected; its client can
+request the missed events by number.
 """
 
 from __future__ import annotations
@@ -46,7 +46,10 @@ class Listener:
             self.close()
 
     def close(self) -> None:
-        """End the listener after the lines in its queue; drops the oldest line of a full queue."""
+        """End the listener after it has received the lines in its queue.
+
+        If the queue is full, drops the oldest line.
+        """
         self._closed = True
         if self._lines.full():
             self._lines.get_nowait()

@@ -143,7 +143,10 @@ def _holder(path: Path) -> str:
 
 
 def dependencies(places: Places) -> Dependencies:
-    """Open the database, delete leftover git folders, and return the supervisor's dependencies."""
+    """Open the database, and return the supervisor's dependencies.
+
+    Deletes the temporary folders that git calls of a killed supervisor left.
+    """
     clock = SystemClock()
     parts = assembled(places, clock)
     parts.store.open()

@@ -256,8 +256,8 @@ class Supervisor:
     def _dispatch(self, record: EventRecord) -> None:
         """Pass an event to the components that react to events.
 
-        Logs their errors, so that the event is stored. Raises `Hindered` on a disk error: then the
-        event is not stored.
+        An error in a component is only logged, so that the event is still stored. Raises `Hindered`
+        on a disk error: then the event is not stored.
         """
         find = self.fleet.find
         try:
@@ -317,7 +317,7 @@ class Supervisor:
                 await self.watch.consider(agent)
 
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run work in a task. Logs an exception in the task, which affects nothing else."""
+        """Run work in a task. An exception in the task is only logged."""
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._spawned_ended)

@@ -75,7 +75,7 @@ class Exit:
     """Why the pane's last output is missing; None if nothing is missing, or if the reason is
     unknown."""
     recorded: str | None = None
-    """The description of the end that an earlier supervisor stored; else None."""
+    """How the process ended, as an earlier supervisor stored it; else None."""
     pending: bool = False
     """Whether cockpit is still finding out how the process ended. Clients act on the exit status,
     so the row shows the end only when the status is known."""
@@ -111,8 +111,8 @@ class LastRequest:
     at: float
     """When the request was completed, in seconds of `Clock.steady`."""
     question: str | None = None
-    """The id of the handoff, or the identity of the dialog, that the request answered. For a
-    request that answers no question, the id of the handoff in progress. Else None."""
+    """The id of the handoff, or the identity of the dialog, that the request answered. If the
+    request answered no question, the id of the handoff then in progress, or None."""
     handoff: str | None = None
     """The id of the handoff that the request answered, or that was then in progress; else None."""
 
@@ -144,7 +144,8 @@ class Agent:
     must_reconsider: bool = False
     """Whether the agent changed and `Reactions` has not considered the change yet."""
     copy_costs: dict[str, float] = field(default_factory=dict)
-    """By session id, the cost in US dollars of the session's document-writing copies."""
+    """By session id, the cost in US dollars of the copies that wrote the session's handoff
+    documents."""
     marked_done_at: float | None = None
     """When `cockpit done` marked this session's job as done, in seconds of `Clock.steady`."""
     last_request: LastRequest | None = None
@@ -337,9 +338,9 @@ class Agent:
         return own if not copies else round((own or 0.0) + copies, 6)
 
     def add_copy_cost(self, session: str, cost: float) -> None:
-        """Add the cost of a document-writing copy, in US dollars, to a session's copies.
+        """Add the cost of a copy of a session that wrote a document, in US dollars.
 
-        Adds the cost to the handoff in progress too.
+        `session` is the id of the copied session. Adds the cost to the handoff in progress too.
         """
         self.copy_costs[session] = self.copy_costs.get(session, 0.0) + cost
         if self.handoff_record is not None:
@@ -358,7 +359,8 @@ class Agent:
 
     @property
     def must_read(self) -> str | None:
-        """Path of the handoff document that the agent's session must read; None without one."""
+        """Path of the handoff document that the agent's session must read; None if there is
+        none."""
         return self.session.document if self.session else None
 
     def has_read(self, document: str) -> bool:
@@ -383,8 +385,9 @@ class Agent:
     def with_directory(self, directory: str) -> AgentRecord:
         """Return the agent's record with another configured directory.
 
-        An existing worktree's folder for another directory is unknown until the next job begins:
-        until then `Agent.directory` is the worktree itself.
+        If the agent has a worktree, the folder in the worktree that corresponds to the new
+        directory is determined only when the next job begins. Until then, `Agent.directory` is the
+        worktree's root.
         """
         folder = self.record.folder if directory == self.record.directory else None
         return replace(self.record, directory=directory, folder=folder)

@@ -22,8 +22,9 @@ from cockpit.supervisor.agents.document_reads import read_document
 from cockpit.supervisor.dependencies import Dependencies
 
 MOST = 200
-"""Maximum number of documents read from one chain; the newest are read. Except in old versions of
-cockpit, a document repeats the facts of the documents before it."""
+"""Maximum number of documents that are read from one chain; older ones are skipped. Little is lost,
+because a document repeats the facts of earlier documents, unless an old version of cockpit wrote
+it."""
 
 Left = tuple[Place, Document]
 

@@ -14,8 +14,8 @@ from cockpit.supervisor.agents.agent import Agent
 from cockpit.wire.dialogs import ChoiceStatus, DialogStatus
 
 LONGEST_SHOWN = 4 * LONGEST_BODY
-"""Maximum characters of a permission request in a response. The marker of a removed secret can be
-longer than the secret."""
+"""Maximum characters of a permission request in an API response. More than `LONGEST_BODY`, because
+the marker that replaces a secret can be longer than the secret."""
 
 
 async def look(agent: Agent, panes: Panes) -> OpenDialog | str:

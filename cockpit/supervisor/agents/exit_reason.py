@@ -56,8 +56,8 @@ async def find_exit(dependencies: Dependencies, agent: Agent) -> Exit:
 async def _dead_pane(dependencies: Dependencies, pane: PaneId) -> Pane | None:
     """Return the pane of a process that has ended; None if the pane does not exist.
 
-    tmux notices the end a moment later than cockpit. Waits about a second until tmux reports the
-    pane as dead, then returns the pane even if tmux does not.
+    tmux notices the end a moment later than cockpit. Waits about a second for tmux to report the
+    pane as dead; after that, returns the pane anyway.
     """
     until = dependencies.clock.monotonic() + SERVER_ENDS
     asked = 0

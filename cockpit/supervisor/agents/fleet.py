@@ -49,7 +49,7 @@ class Fleet:
     def __init__(
         self, dependencies: Dependencies, is_busy: Callable[[str], bool] = lambda _: False
     ) -> None:
-        """`is_busy` returns whether a task is changing the agent with this name."""
+        """`is_busy` takes an agent's name, and returns whether a task is changing that agent."""
         self._dependencies = dependencies
         self._agents: dict[AgentName, Agent] = {}
         self._environments = Environments(dependencies.places.state / "environments")
@@ -139,7 +139,7 @@ class Fleet:
         return loaded
 
     async def reload_changed(self) -> None:
-        """Read the user's own file and the last loaded file again, for a request without a file.
+        """Read the user's own file and the last loaded file again, if a request names no file.
 
         Skips the last loaded file if it was removed. Raises like `reload`.
         """
@@ -195,7 +195,8 @@ class Fleet:
         return loaded
 
     def _add_addresses(self, addresses: Iterable[str]) -> None:
-        """Add notification URLs. Keeps earlier URLs, because transcripts may have their tokens."""
+        """Add notification URLs. Keeps earlier URLs: their tokens may still occur in
+        transcripts."""
         self.notified = tuple(dict.fromkeys((*addresses, *self.notified)))[:MOST_ADDRESSES]
         held = {str(number): address for number, address in enumerate(self.notified)}
         self._addresses.keep(USER, held)
@@ -290,9 +291,9 @@ class Fleet:
     def forget(self, agent: Agent) -> None:
         """Remove an agent that has no session, together with its job.
 
-        Does not raise on a disk error. The next `remember` then removes the agent's record,
-        environment and hooks, unless the agent has a configuration file or a job: such a record
-        looks like that of an agent that is not started yet, or whose worktree is being set up.
+        Does not raise on a disk error: the next `remember` then removes the agent's record,
+        environment and hooks. But `remember` keeps a record that has a configuration file or a job,
+        because that agent may not be started yet, or its worktree may still be being set up.
         """
         self._agents.pop(agent.name, None)
         self._forget_record(agent.name)
@@ -304,7 +305,7 @@ class Fleet:
         self._forget_files(agent.name)
 
     def rename(self, agent: Agent, name: AgentName) -> None:
-        """Rename an agent that is not in use; no agent may have the new name. Raises `Hindered`."""
+        """Rename an agent that is not in use. The new name must be free. Raises `Hindered`."""
         old = agent.name
         self._keep_files(name, agent.settings)
         self._dependencies.store.rename_agent(old, name)

@@ -47,8 +47,8 @@ class HandoffProgress:
     """The last handoff, if the old session was reopened because the new session failed; None after
     the user's next prompt."""
     arrival: HandoffRecord | None = None
-    """The confirmed handoff that began the current session, with the results of the check of its
-    first turns; None if there is none."""
+    """The confirmed handoff that began the session. Includes the check of the session's first
+    turns. None if there is none."""
     loop_over: str | None = None
     """A message that the agent's loop has no iterations left, with the next step; else None."""
 

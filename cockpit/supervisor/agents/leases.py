@@ -1,8 +1,8 @@
 """File locks: one process per agent, and one agent per worktree.
 
 The launcher takes the locks, so the kernel resolves conflicts. `Leases` checks the locks earlier,
-so that an error can name the holder, and ends processes that an agent's ended session left
-running. Agents that share the user's own checkout share its lock.
+so that an error can name the holder, and ends processes that an agent's ended session left running.
+Agents that work in the user's own checkout share the lock of that checkout.
 """
 
 from __future__ import annotations

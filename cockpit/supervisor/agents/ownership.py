@@ -23,7 +23,7 @@ async def checked_document(
 ) -> str | None:
     """Check that a document named in a request is valid and belongs to the agent's session.
 
-    Returns `path` unchanged; None without a document. Raises `BadUsage`, and `NoAnswer` if the file
+    Returns `path` unchanged; None if `path` is None. Raises `BadUsage`, and `NoAnswer` if the file
     system does not answer.
     """
     if path is None:
@@ -42,7 +42,10 @@ async def checked_document(
 
 
 def given_document(agent: Agent, path: Path, *, by_agent: bool) -> Callable[[], str]:
-    """Return a function that reads the document; for an agent, only from its own directory."""
+    """Return a function that reads the document.
+
+    With `by_agent`, the function reads only files in the agent's own directory.
+    """
     if by_agent:
         return partial(read_within, agent.directory, path)
     return partial(read_own, path)

@@ -13,7 +13,8 @@ from cockpit.supervisor.agents.agent import Agent
 def awaits_first_prompt(agent: Agent) -> bool:
     """Return whether the job has a first prompt that the CLI has not accepted yet.
 
-    False if unknown, because the process was already running when the supervisor started.
+    Always False if the process was already running when the supervisor started, because then
+    cockpit does not know.
     """
     session_state = agent.session_state
     prompted = agent.job is not None and bool(agent.job.prompt)

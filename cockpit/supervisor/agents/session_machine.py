@@ -1,4 +1,4 @@
-"""Find the machine on which a session ran: its job may have been moved to this machine since."""
+"""Find the machine on which a session ran: the job may have been moved to this machine since."""
 
 from __future__ import annotations
 

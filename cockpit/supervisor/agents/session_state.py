@@ -76,8 +76,8 @@ class SessionState:
     compaction: CompactionNotes = field(default_factory=CompactionNotes)
     model: str | None = None
     compaction_rule: CompactionRule | None = None
-    """The CLI's rule for when to compact, by its settings when cockpit began to watch the session;
-    None before that."""
+    """The CLI's rule for when to compact, according to the CLI's settings when cockpit began to
+    watch the session; None before that."""
     compacts_at: int | None = None
     """Tokens at which the CLI compacts automatically, as stated in the transcript; else None."""
     cost_usd: float | None = None
@@ -159,7 +159,7 @@ class SessionState:
     def _skip(self, event: Skipped) -> None:
         """Count a skipped line.
 
-        If the line may have the newest token count, the count is unknown.
+        If the line may have contained the newest token count, marks the token count as unknown.
         """
         self.reading.skipped += 1
         if event.reason in ("too-long", "too-many-values"):
@@ -293,7 +293,10 @@ class SessionState:
         return self.opened_at is not None and at is not None and at.timestamp() < self.opened_at
 
     def _dated(self, event: SessionEvent, at: float, clock_offset: float) -> float:
-        """Return the line's time in seconds of `Clock.steady`; later than the previous line's."""
+        """Return the line's time in seconds of `Clock.steady`.
+
+        The time is always later than that of the previous line with a time.
+        """
         when = stamp(event, at, clock_offset)
         if getattr(event, "at", None) is not None:
             when = self.reading.read_to = max(when, self.reading.read_to + LATER)
@@ -349,9 +352,9 @@ class SessionState:
                 pass
 
     def drop_ended_background(self) -> None:
-        """Drop background tasks that the CLI no longer listed when its turn ended. Idempotent.
+        """Drop background tasks that the CLI no longer listed when the turn ended. Idempotent.
 
-        Does so only while the agent is idle: during a turn, new tasks may start.
+        Does nothing during a turn, because the turn may start new tasks.
         """
         conduct = self.conduct
         if conduct.turn is Turn.IDLE and conduct.background_known:

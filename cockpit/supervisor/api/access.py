@@ -31,7 +31,8 @@ class Access:
         return self.callers.only(await self.caller(request))
 
     async def check_look(self, request: Request, name: str | None) -> None:
-        """Raise `NotAllowed` if the caller may not see this agent; None means all agents."""
+        """Raise `NotAllowed` if the caller may not see this agent. `name` is None for all
+        agents."""
         self.callers.check_look(await self.caller(request), name)
 
     async def agent(self, request: Request) -> Agent:

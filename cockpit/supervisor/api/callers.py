@@ -1,6 +1,6 @@
-"""Identify the caller of a request, check its permissions, and record requests.
+"""Identify the caller of a request, check the caller's permissions, and record requests.
 
-The kernel reports the process at the other end of the socket. An agent is recognised by the markers
+The kernel reports the process at the other end of the socket. An agent is recognized by the markers
 in the environment of that process and its ancestors, and by the agents' own processes among the
 ancestors. So an agent cannot hide by removing the markers from its own environment.
 """
@@ -61,11 +61,12 @@ class Callers:
         """The last known process of the home window."""
 
     async def of(self, pid: int | None, above: list[Ancestor]) -> Caller:
-        """Return the caller behind a connection of process `pid`, which is None if unknown.
+        """Return the caller behind a connection.
 
-        `above`: the process and its ancestors, read when the connection was accepted; empty if the
-        process had already ended. Our own process and pid 0, which is a process outside our
-        container, count as the user: no agent runs there.
+        `pid`: the process that connected; None if unknown. `above`: that process and its ancestors,
+        read when the connection was accepted; empty if the process had already ended. Our own
+        process counts as the user. So does pid 0, a process outside our container, because agents
+        run only inside the container.
         """
         if pid in (0, os.getpid()):
             return Caller(CallerKind.USER, pid=pid or 0)
@@ -97,8 +98,8 @@ class Callers:
     async def _unknown_in_tmux(self, above: list[Ancestor]) -> Caller | None:
         """Return an agent without a name if our tmux server started the process; else None.
 
-        Also returns None for the process of the home window. Only agents can start other processes
-        in our tmux server.
+        Only agents can start processes in our tmux server, except for the process of the home
+        window. For that process, returns None.
         """
         top = started_by_tmux(above, self._dependencies.places.tmux_socket)
         if top is None or top.process == self._screen:
@@ -149,11 +150,11 @@ class Callers:
     # Permissions
 
     def admit(self, caller: Caller, asked: Verb) -> Verb:
-        """Return the request as this caller may send it. Raises `NotAllowed`.
+        """Return the request without the fields that this caller may not set. Raises `NotAllowed`.
 
-        Sets the fields that contain the caller, and removes fields that an agent may not set. A
-        configuration file in an agent's request is removed: an agent can start other agents only
-        from the configuration that the user has loaded.
+        Sets the fields that identify the caller. Removes the configuration file from an agent's
+        request: an agent can start other agents only from the configuration that the user has
+        loaded.
         """
         if isinstance(asked, Plan):
             name, target = "start", None
@@ -194,8 +195,9 @@ class Callers:
         return None
 
     def _may(self, caller: Caller) -> MaySettings:
-        """Return what an agent may do, from the current configuration if it has the agent.
+        """Return what an agent may do.
 
+        Uses the current configuration if the agent is defined there, else the agent's own settings.
         Other callers get no permissions, because they need none.
         """
         agent = self._fleet.find(caller.name) if caller.name else None
@@ -295,7 +297,7 @@ def _user(above: list[Ancestor]) -> Caller:
 
 
 def names_only(rows: Iterable[AgentStatus], only: str | None) -> list[AgentStatus]:
-    """Return the row of the agent `only` in full, and the rows of others as `name_only` does.
+    """Return the row of the agent `only` in full, and other rows shortened by `name_only`.
 
     If `only` is None, all rows are in full.
     """

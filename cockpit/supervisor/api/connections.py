@@ -1,8 +1,8 @@
 """Limit the number of connections to the supervisor, and the time to receive a request.
 
-The limits keep an agent from locking out the user. They apply to the connections of an agent, of
-all agents together, of a process of the user, and of all processes; a request must arrive in time.
-A connection above a limit gets a response with the reason.
+The limits keep an agent from locking out the user. There is one for each agent, for all agents
+together, for each process of the user, and for all processes. A connection above a limit gets a
+response with the reason.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ together may have half of the maximum."""
 SPARE = 256
 """Number of file descriptors that are reserved for other uses."""
 LOOKED_AT_FROM = 32
-"""Number of open connections from which the limits are checked."""
+"""The limits are checked only if at least this many connections are open."""
 REFUSED_AT_ONCE = 64
-"""Maximum number of refused connections that may send their request before the response."""
+"""Maximum number of refused connections that may send their request before they get the refusal."""
 REFUSED_SECONDS = 1.0
 
 PEER = "process"

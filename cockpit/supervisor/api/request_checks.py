@@ -55,7 +55,10 @@ class InvalidRequest(BadUsage):
 def validated(
     kind: type[_AnyModel], content: Any, title: str, *, of_address: bool = False
 ) -> _AnyModel:
-    """Parse a body, or with `of_address` a query (text values). Raises `InvalidRequest`."""
+    """Parse a body, or a query if `of_address`. Raises `InvalidRequest`.
+
+    The values of a query are text.
+    """
     try:
         return kind.model_validate(content, strict=not of_address)
     except ValidationError as wrong:

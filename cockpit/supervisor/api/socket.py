@@ -1,11 +1,11 @@
 """The supervisor's socket: bound at the start, and again if it was removed or replaced.
 
 Without its socket a supervisor keeps watching and handing off, but receives no commands. So every
-`LOOK` seconds the file at the path is compared with the bound socket (one `lstat`).
-
-A file, a link or a dead socket at the path is replaced. A socket on which another process listens
-is kept: two supervisors that share the folder would replace each other's socket again and again.
-That process is reported, and the socket is bound when the process has ended.
+`LOOK` seconds the file at the path is compared with the bound socket (one `lstat`). A file, a
+symlink or a dead socket at the path is replaced. A socket on which another process listens is kept,
+because two supervisors that share the folder would otherwise replace each other's socket again and
+again. The supervisor reports the other process, and binds its own socket once that process has
+ended.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class SocketWatch:
     def close(self) -> None:
         """Stop listening.
 
-        Removes the socket from the path if another socket has not replaced it.
+        Removes the socket from the path, unless another socket has replaced it.
         """
         ours = self._is_ours()
         if self._listener is not None:

@@ -14,7 +14,7 @@ from cockpit.wire.views import Form
 
 SERVER_SENT = "text/event-stream"
 BEAT = 15
-"""Seconds without an event, after which a line shows that the connection is open."""
+"""Seconds without an event after which a keep-alive line is sent."""
 MOST_READY = 64
 """Maximum lines in the queue of one stream; if a client is slow, further lines wait in their
 source."""
@@ -24,7 +24,7 @@ T = TypeVar("T")
 
 class Line(NamedTuple):
     text: str
-    """JSON; empty to show only that the connection is open."""
+    """JSON; empty for a keep-alive."""
     ident: int | None = None
     """The id of the event, from which a reconnected client continues."""
 

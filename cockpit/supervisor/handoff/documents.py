@@ -409,7 +409,8 @@ def _writer(name: str | None) -> Writer:
 def is_for_context(agent: Agent) -> bool:
     """Return whether the context was filling up when the handoff in progress began.
 
-    Without a handoff: whether the context is filling up now. False for a limit or loop.
+    Without a handoff, returns whether the context is filling up now. Always False if the reason for
+    the handoff is a limit or a loop.
     """
     record = agent.handoff_record
     return record.details.filling if record is not None else would_be_for_context(agent, None)

@@ -1,8 +1,8 @@
-"""Let a copy of a session that cockpit did not start write the session's handoff document.
+"""Write the handoff document of a session that cockpit did not start, using a copy of the session.
 
 The session itself is only read: its process keeps running, and nothing is typed into its terminal.
-Nothing is stored before the document is sealed, so a supervisor that ends in between leaves nothing
-behind.
+Nothing is stored before the document is sealed, so a supervisor that is killed before that leaves
+nothing behind.
 """
 
 from __future__ import annotations

@@ -24,7 +24,8 @@ from cockpit.supervisor.dependencies import Dependencies
 
 BREAKER_SECONDS = 900.0
 BREAKER_HANDOFFS = 3
-"""Number of handoffs of one agent within `BREAKER_SECONDS` from which the user is asked first."""
+"""If an agent had at least this many handoffs in the last `BREAKER_SECONDS`, the user is asked
+before the next one."""
 
 Starter = Literal["band", "compactions", "limit", "usage", "loop", "hook", "agent"]
 """The cause of a handoff. The guards apply to all causes, but not to a user's request."""

@@ -97,8 +97,9 @@ class Targets:
     def elsewhere(self, agent: Agent, runtime: str) -> Target:
         """Return the target of a job that continues on another machine.
 
-        The other machine checks the CLI, and chooses the permission mode. This machine only writes
-        the document for that CLI; a runtime that is not known on this machine changes nothing.
+        The other machine checks the CLI, and chooses the permission mode. On this machine, the
+        target only determines for which CLI the document is written. If this machine does not know
+        `runtime`, the document is written for the current CLI.
         """
         try:
             self._dependencies.runtimes(runtime or agent.runtime.name)

@@ -116,8 +116,8 @@ class History:
     async def search(self, typed: str, name: str | None) -> list[HistoryChain]:
         """Return the chains that have documents with all words of `typed`.
 
-        Each chain has only the handoffs of these documents, each with an excerpt, and the matching
-        statements of the chain. Finds at most the newest 200 documents. Without words, returns all
+        Each chain contains only the handoffs of these documents, with excerpts, and the chain's
+        matching statements. Finds at most the newest 200 documents. Without words, returns all
         chains.
         """
         wanted = words(typed)
@@ -218,8 +218,9 @@ class History:
         """Return the text of a handoff's document, else of a copy, else of the draft of facts.
 
         `named`: the id, a unique prefix of the id, or the document's path. `only`: see `agent_of`.
-        For an agent, links in the worktree are not followed: the agent could have created them.
-        Raises `NoSuchAgent`, `BadUsage`, and `NoAnswer` if the file system does not answer.
+        With `for_agent`, a symlink in the worktree is not followed, because the agent could have
+        created it. Raises `NoSuchAgent`, `BadUsage`, and `NoAnswer` if the file system does not
+        answer.
         """
         record = self._named(named, only)
         parts = self._dependencies

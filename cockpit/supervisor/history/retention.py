@@ -40,8 +40,8 @@ KEEP_SECONDS = 120.0
 """Time limit for copying one transcript, in seconds."""
 DAY = 86_400.0
 RECENT = 40 * DAY
-"""Maximum seconds since a session's end for copying its transcript, and since a compaction for
-keeping the facts that were saved before it."""
+"""A transcript is copied only if its session ended at most this many seconds ago. Facts that were
+saved before a compaction are removed after the same time."""
 
 _log = logging.getLogger(__name__)
 
@@ -99,7 +99,7 @@ class Retention:
     async def _clear_unreferenced(self) -> None:
         """Remove expired copies and drafts that no stored handoff uses.
 
-        For example, those that `cockpit continue` made.
+        `cockpit continue` makes such copies.
         """
         named = {handoff.id for handoff in self._dependencies.store.handoffs_with_copy()}
         named |= {handoff.id for handoff in self._dependencies.store.open_handoffs()}
@@ -160,7 +160,7 @@ class Retention:
 
 
 def _cleaner(transcript: Path, parse: Parse | None, redactor: Redactor) -> Callable[[str], str]:
-    """Return a function that removes from a line the known secrets, and secrets found in prompts.
+    """Return a function that redacts a line: removes known secrets, and secrets found in prompts.
 
     Reads the transcript's prompts when the first line is cleaned.
     """

@@ -43,7 +43,8 @@ class SessionFacts:
         self._records = PastRecords(dependencies.places.state)
         self._memories = ChainMemories(dependencies)
         self._last: tuple[tuple[str, int, int], dict[str, Any]] | None = None
-        """The last result of `of_earlier`, with the path, size and time of its transcript."""
+        """The last result of `of_earlier`, with the path, size and modification time of the
+        transcript."""
         self._one_transcript = asyncio.Lock()
 
     async def of_agent(self, agent: Agent) -> dict[str, Any]:
@@ -81,10 +82,10 @@ class SessionFacts:
     async def of_earlier(self, agent: Agent, ident: str) -> dict[str, Any]:
         """Return the facts of an earlier session of the agent's job. Does not use git.
 
-        A task that was running at the session's end has the status `unknown` (a subagent) or
-        `ended`. Raises `NoSuchAgent` if the job does not have this session, or if the transcript
-        was removed or is on another machine, `Failed` if the transcript cannot be read, and
-        `NoAnswer` if reading takes too long.
+        Background work that was running at the session's end has the status `unknown` if it is a
+        subagent, else `ended`. Raises `NoSuchAgent` if the job does not have this session, or if
+        the transcript was removed or is on another machine. Raises `Failed` if the transcript
+        cannot be read, and `NoAnswer` if reading takes too long.
         """
         store = self._dependencies.store
         chain = store.chain(agent.record.job) if agent.record.job else []

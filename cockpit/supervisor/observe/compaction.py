@@ -65,8 +65,8 @@ class Compactions:
     async def save_facts(self, agent: Agent) -> None:
         """Save facts of the session before an announced compaction, then let the CLI compact.
 
-        An event reports an error. The CLI may compact even then, because the session cannot
-        continue without a compaction.
+        On an error, records an event and lets the CLI compact all the same, because the session
+        cannot continue without a compaction.
         """
         session, session_state = agent.session, agent.session_state
         if session is None or not session_state.compaction.held:

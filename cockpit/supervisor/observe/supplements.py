@@ -119,7 +119,7 @@ class Supplements:
     def _was_missed(self, agent: Agent, prepared: Prepared) -> bool:
         """Withdraw the facts if the session continued after its compaction without them.
 
-        Returns whether it did.
+        Returns whether the facts were withdrawn.
         """
         if prepared.again or agent.session_state.conduct.begun_anew <= prepared.beginnings:
             return False

@@ -103,7 +103,10 @@ class Publication:
         return facts.branch, len(facts.status)
 
     async def _manual_pull_request(self, agent: Agent) -> str:
-        """Return the shell command that opens a pull request after a manual push; may be empty."""
+        """Return the shell command that opens a pull request after a manual push.
+
+        The command begins with `&&`. Empty if no pull request is configured or possible.
+        """
         if not agent.settings.worktree.create_pr:
             return ""
         base, place = agent.settings.worktree.base, Path(str(agent.record.worktree))

@@ -85,9 +85,9 @@ def adopt(
 ) -> bool:
     """Adopt the process in this agent's pane; return False if there is none to adopt.
 
-    Adopts the process if the agent's record has no session. Also adopts a process whose marker is
-    not the one in the agent's record (`run`), if the database knows the marker of the process. If
-    the session of the process is not stored for this agent, stores a new job without a prompt.
+    Adopts the process if the agent's record has no session. Also adopts a process whose marker
+    differs from the record's (`run`), if the database contains the marker of the process. If the
+    session of the process is not stored for this agent, stores a new job without a prompt.
     """
     pane = next((pane for pane in panes if pane.label == agent.name and not pane.dead), None)
     if pane is None:

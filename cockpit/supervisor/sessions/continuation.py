@@ -168,9 +168,10 @@ class Continuation:
         return next((copy for copy in copies if is_file(copy)), named)
 
     def _directory(self, asked: Continue, left: Document) -> Path:
-        """Return the requested directory, else the document's directory.
+        """Return the requested directory, else the directory in the document's front matter.
 
-        Raises if the directory is missing, or if an agent works in the document's directory.
+        Raises if the directory is missing. Also raises if an agent works in the directory, unless
+        the directory was requested.
         """
         if asked.directory is not None:
             if not (named := Path(asked.directory)).is_dir():
@@ -221,7 +222,7 @@ class Continuation:
 
 
 def _why_unusable(place: Path | None) -> str:
-    """Return a sentence that says why no agent can start in a document's directory."""
+    """Return a sentence that says why no agent can start in the directory of a front matter."""
     if place is None:
         return "The document does not contain a directory."
     shown = f"The document's directory {safe_line(str(place), 400)}"

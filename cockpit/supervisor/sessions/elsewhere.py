@@ -172,8 +172,9 @@ class OtherSessions:
     def _others(self, sessions: Iterable[LiveSession]) -> list[LiveSession]:
         """Return the sessions that belong to no agent. Thread-safe.
 
-        Leaves out sessions of agents and of processes that agents started, and document writers,
-        which this process starts.
+        Leaves out each session whose process a cockpit started, directly or indirectly: sessions of
+        agents, sessions in programs that agents started, and copies of sessions that write
+        documents.
         """
         sessions = list(sessions)
         known, places = self._places, dict[tuple[int, int], Place]()

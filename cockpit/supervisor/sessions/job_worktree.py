@@ -30,7 +30,7 @@ class JobWorktree:
     async def ensure(self, agent: Agent, job: str) -> Worktree | None:
         """Create the worktree, or use the existing one; save it in the agent's record.
 
-        Returns None if the agent works in its directory itself.
+        Returns None if the agent works without a worktree.
         """
         worktrees, slow = self._dependencies.worktrees, self._dependencies.slow
         place = await find_place(worktrees, slow, agent.settings, job)

@@ -87,8 +87,8 @@ class Sessions:
     def next_number(self, job: JobId, plan: Plan | None = None) -> int:
         """Return the number of the next session in a job's chain.
 
-        Undone sessions keep their number. All attempts of one plan to start a session share a
-        number, because only one can succeed.
+        Undone sessions keep their number. The sessions that a handoff (`plan`) tries to start share
+        one number, because only one of them can succeed.
         """
         tried = {successor.session for successor in plan.successors} if plan else set()
         numbers = (
@@ -174,7 +174,7 @@ class Sessions:
             self._dependencies.store.latch(session.id, name, self._dependencies.clock.monotonic())
 
     def _withdraw_old_texts(self, agent: Agent) -> None:
-        """Withdraw the previous session's undelivered texts, compaction delay and write permit."""
+        """Withdraw the undelivered texts, the compaction delay and the write permission."""
         agent.runtime.withdraw_ask(agent.name)
         agent.runtime.withdraw_supplement(agent.name)
         agent.runtime.release_compaction(agent.name)

@@ -118,5 +118,5 @@ def record_worktree_ready(event_log: EventLog, agent: Agent, made: Worktree, wha
 
 
 def same_place(one: Path, other: Path) -> bool:
-    """Return whether two paths lead to the same directory, links followed."""
+    """Return whether two paths lead to the same directory, following symlinks."""
     return same_path(one, other)

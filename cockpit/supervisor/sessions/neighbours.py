@@ -27,9 +27,9 @@ from cockpit.supervisor.sessions.location import (
 class Neighbours:
     """Finds other agents in a directory.
 
-    `being_removed` returns the worktrees that are being removed. Directories of other agents may be
-    on a file system that does not answer; they are then no neighbours, because callers check first
-    that the directory itself answers.
+    `being_removed` returns the worktrees that are being removed. An agent whose file system does
+    not answer is not counted: the callers have checked that the directory itself answers, so that
+    agent works elsewhere.
     """
 
     def __init__(
@@ -98,8 +98,9 @@ class Neighbours:
     async def at(self, name: AgentName, directory: Path) -> list[Agent]:
         """Return agents other than `name` that are running, or being started, in the directory.
 
-        Two starts in one directory cannot miss each other: each is marked as under way before it
-        calls this, and this reads all marks before it waits for a file system.
+        At least one of two simultaneous starts in a directory finds the other: each start is marked
+        as under way before it calls this method, and the method reads all marks before it waits for
+        a file system.
         """
         others = [
             other
@@ -146,5 +147,5 @@ class Neighbours:
 
 
 def _is_inside(directory: Path, worktree: Path) -> bool:
-    """Return whether the directory is the worktree or in it, links followed."""
+    """Return whether the directory is the worktree or in it, following symlinks."""
     return is_within(Path(os.path.realpath(directory)), Path(os.path.realpath(worktree)))

@@ -112,7 +112,7 @@ class Repair:
         self._changes.follow_new_session(agent, ident, place, "resume")
 
     def _close_sessions(self) -> None:
-        """Mark sessions as ended whose records are live, but which have no process.
+        """Mark as ended every session that is stored as live but has no process.
 
         Skips sessions of a handoff in progress, which the handoff updates itself.
         """

@@ -102,7 +102,7 @@ class RequestedSettings:
 
 
 def resolve_dots(path: Path) -> Path:
-    """Return a path that contains `..` with `..` and links resolved; other paths unchanged."""
+    """Resolve a path that contains `..`, including symlinks; return any other path unchanged."""
     return path.resolve() if ".." in path.parts else path
 
 

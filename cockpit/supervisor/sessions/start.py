@@ -92,11 +92,11 @@ class Starter:
         """Begin a job in the agent: worktree, first session, process.
 
         `prompt` describes the job; None for the configured prompt. With an inheritance, the session
-        must first read the document. `resume` is the id of a session to reopen, or `reopen.LAST`. A
-        session of this agent is reopened in the session's own job, with no text but `prompt`. If a
-        new worktree must be set up, the session starts afterwards, in the background. The caller
-        holds the agent's lock, and has checked, while holding the lock, that the agent is not
-        running.
+        must first read the document. `resume` is the id of a session to reopen, or `reopen.LAST`.
+        If that session belongs to this agent, it continues its own job and gets only `prompt`, not
+        the configured prompt. If a new worktree must be set up, the session starts afterwards, in
+        the background. The caller holds the agent's lock, and has checked, while holding the lock,
+        that the agent is not running.
         """
         self._sessions.locks.check_held(agent.name)
         agent.start.under_way = True
@@ -199,7 +199,7 @@ class Starter:
         )
 
     async def _reopen(self, agent: Agent, ident: SessionId, prompt: str | None) -> None:
-        """Reopen a session of this agent in the session's job, with only `prompt`."""
+        """Reopen a session of this agent. It continues its own job, and gets only `prompt`."""
         self._sessions.save_counts(agent)
         held = self._dependencies.store.session(ident)
         assert held is not None

@@ -22,7 +22,7 @@ TOTAL_SECONDS = 30.0
 MOST_ENTRIES = 1_000_000
 """Maximum files and folders that are measured in one worktree."""
 LATE = 1.0
-"""Seconds after the time limit until a call counts as hanging."""
+"""A call counts as hanging if it has not returned this many seconds after its time limit."""
 
 
 class WorktreeSizes:

@@ -210,7 +210,7 @@ class AgentWorktrees:
     async def _remove(self, asked: RemoveWorktree, named: Tree) -> Done:
         """Remove a worktree, or only save its content.
 
-        The caller holds the locks of its agents, and prevents starts in the worktree.
+        The caller holds the locks of the worktree's agents, and prevents starts in the worktree.
         """
         git = self._dependencies.worktrees
         tree = await git.examine(named)

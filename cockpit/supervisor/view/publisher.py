@@ -71,7 +71,7 @@ class RowPublisher:
     def changes_since(self, position: str) -> tuple[list[AgentStatus], list[str]] | None:
         """Return the rows that changed after a position and the agents that were removed.
 
-        None if the position is unknown or too old. Call `listen` first, which records pending
+        None if the position is unknown or too old. Call `listen` first, because it records pending
         changes.
         """
         run, _, number = position.partition(".")

@@ -29,7 +29,8 @@ class UnderAgentLock:
 
         `doing`: see `AgentLocks.hold`. With `same_session`, raises `NotNow` if another session
         began while the request waited. Also raises `NotNow` if the lock is not free in time. Raises
-        at once while hooks before a session run, because the caller may be one of these hooks.
+        `NotNow` at once while the hooks that precede a session are running, because one of them may
+        be the caller.
         """
 
         async def locked(asked: Any) -> Done:

@@ -105,7 +105,8 @@ class Answers:
     def _refuse_if_just_approved(self, agent: Agent, asked: Refuse) -> None:
         """Raise `NotNow` if another user has just approved the question that this user saw.
 
-        A refusal also cancels an approved handoff, which this user may not want.
+        Otherwise this refusal would cancel the approved handoff, perhaps without this user knowing
+        of the approval.
         """
         last = agent.last_request
         if asked.handoff is None or last is None or last.verb != "approve":

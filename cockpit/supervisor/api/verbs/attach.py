@@ -12,7 +12,8 @@ from cockpit.wire.verbs import (
 )
 
 UNREAD = 1.0
-"""Seconds for which a dialog ignores keys after the user was switched to the dialog's pane."""
+"""Seconds for which keys in a pane with an open dialog are ignored after the user was switched to
+that pane."""
 
 
 class AttachHandler:

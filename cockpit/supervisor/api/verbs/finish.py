@@ -39,7 +39,7 @@ class FinishHandler:
         self._changed = changed
 
     async def finish(self, asked: Finish) -> Done:
-        """Mark the job as done. Cancels a handoff while the old session still exists."""
+        """Mark the job as done. Cancels a handoff in progress if the old session still exists."""
         agent = self._fleet.agent(asked.name)
         _check(agent)
         assert agent.session is not None

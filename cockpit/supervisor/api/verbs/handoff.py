@@ -54,8 +54,8 @@ class HandoffHandler:
         """Begin a handoff, or approve or speed up the one in progress.
 
         With `dry_run`, only describes the handoff. A handoff that the user requests begins without
-        a question, unless the new session's CLI lacks the permission mode. If no question is asked
-        and the agent's mode is auto, the document is not reviewed.
+        a question, unless the new session's CLI lacks the current permission mode. If no question
+        is asked and the agent's mode is auto, the document is not reviewed.
         """
         agent = self._agent_to_hand_off(asked)
         given = await checked_document(
@@ -88,8 +88,11 @@ class HandoffHandler:
         return await self._begin(agent, asked, given, target, because)
 
     def _agent_to_hand_off(self, asked: Handoff) -> Agent:
-        """Return the agent. Raises `NotNow` if it has no session, or if the user answered a
-        question that is over."""
+        """Return the agent.
+
+        Raises `NotNow` if the agent has no session, or if the user answered a question that is no
+        longer open.
+        """
         agent = self._fleet.agent(asked.name)
         if agent.session is None or agent.job is None:
             raise NotNow(
@@ -182,7 +185,8 @@ class HandoffHandler:
     async def moved(self, asked: Moved) -> Done:
         """End the session of a job that continues on another machine.
 
-        With `arrived`, this is the machine to which the job moved: only records the arrival.
+        With `arrived`, the job was moved from another machine to this one: only records the
+        arrival.
         """
         agent = self._fleet.agent(asked.name)
         if asked.arrived:
@@ -218,8 +222,9 @@ class HandoffHandler:
     def _guarded(self, agent: Agent, asked: Handoff) -> HeldBack | None:
         """Return why the user must approve a handoff that an agent requests; None if not needed.
 
-        Raises `NotNow` if no handoff may begin: the limits of automatic handoffs apply, and an
-        agent cannot answer a question to its user.
+        Raises `NotNow` if no handoff may begin, by the limits of automatic handoffs. Also raises
+        `NotNow` while the handoff in progress waits for the user, because an agent cannot approve
+        it.
         """
         held = agent.progress.details.because
         state = agent.handoff.state if agent.handoff is not None else None

@@ -26,9 +26,10 @@ REPORTED_WITHIN = 40.0
 """Additional seconds within which a CLI must report a prompt that has left the prompt box; a busy
 machine can be late. A client waits longer than `ACCEPTED_WITHIN` plus these seconds."""
 EMPTY_WITHIN = 2.0
-"""Seconds within which the prompt box must become empty: before a prompt is pasted, because Gemini
-shows the previous prompt in the box for about a second while it reopens a session; and before a
-prompt is refused, because a CLI still shows the prompt just before it accepts the prompt."""
+"""Seconds within which the prompt box must become empty before a prompt is pasted, and before an
+error says that the CLI did not accept the prompt. Gemini shows the previous prompt in the box for
+about a second while it reopens a session. A CLI can show a prompt in the box until just before it
+accepts the prompt."""
 LOOK_AGAIN = 0.2
 """Seconds between two checks of the prompt box."""
 
