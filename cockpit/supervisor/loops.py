@@ -25,7 +25,8 @@ class Loops:
 
     @property
     def trouble(self) -> str | None:
-        """A message about the tasks that failed and have not run for a minute since; else None."""
+        """A message about the tasks that failed, until they have run for a minute again; else
+        None."""
         return "; ".join(self._failed.values()) or None
 
     async def run(self, name: str, loop: Callable[[], Awaitable[None]]) -> None:

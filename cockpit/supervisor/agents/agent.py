@@ -333,7 +333,7 @@ class Agent:
 
     @property
     def cost_usd(self) -> float | None:
-        """Cost in US dollars of the session and its document-writing copies; None if unknown."""
+        """Cost in US dollars of the session and its copies (`copy_costs`); None if unknown."""
         own, copies = self.own_cost_usd, self.copy_costs.get(self.record.session or "", 0.0)
         return own if not copies else round((own or 0.0) + copies, 6)
 
@@ -350,7 +350,7 @@ class Agent:
 
     @property
     def own_cost_usd(self) -> float | None:
-        """Known cost of the session in US dollars, without its document-writing copies.
+        """Known cost of the session in US dollars, without its copies (`copy_costs`).
 
         The largest known value, because a CLI that reopens a session may count from 0 again.
         """
@@ -359,8 +359,7 @@ class Agent:
 
     @property
     def must_read(self) -> str | None:
-        """Path of the handoff document that the agent's session must read; None if there is
-        none."""
+        """Path of the handoff document that the agent's session must read; else None."""
         return self.session.document if self.session else None
 
     def has_read(self, document: str) -> bool:

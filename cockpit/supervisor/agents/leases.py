@@ -112,9 +112,9 @@ class Leases:
 
 
 def claim(agent: Agent) -> Claim | None:
-    """Return the lock of the agent's worktree; exclusive if cockpit created it for this agent.
+    """Return the lock of the agent's worktree; None outside a repository, where there is no lock.
 
-    None outside a repository, where a directory has no lock.
+    The lock is exclusive if cockpit created the worktree for this agent.
     """
     path = worktree_lease(agent.directory)
     return Claim(path, shared=agent.record.worktree is None) if path is not None else None

@@ -89,7 +89,7 @@ class SocketWatch:
     async def look(self) -> None:
         """Bind the socket again if it is no longer at its path. Idempotent.
 
-        If another process listens there, only reports that process.
+        If another process listens on a socket at the path, only reports that process.
         """
         path = self._places.socket
         if self._is_ours() or not self._serving.started:

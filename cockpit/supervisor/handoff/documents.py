@@ -89,7 +89,7 @@ class DocumentBuilder:
     # Documents
 
     async def seal(self, agent: Agent, writer: str) -> Document:
-        """Complete and check the writer's text, and save it with a copy, durably.
+        """Complete and check the writer's text; save the document and a copy durably.
 
         Raises `CockpitError` or `OSError` if there is no valid text. Keeps the agent's draft until
         the handoff is over, so that sealing can be repeated. The caller saves the handoff's state.

@@ -78,7 +78,7 @@ class ElsewhereDocuments:
         self._others = others
 
     async def write(self, asked: DocumentSession) -> Done:
-        """Have a copy of the session write its document, and seal it in the session's directory.
+        """Let a copy of the session write the handoff document; seal it in the session's directory.
 
         If a check fails, raises an error such as `NotNow` before the copy is started. Raises
         `Failed` if the copy wrote no valid document.

@@ -87,7 +87,7 @@ class HookDecisions:
         return decided
 
     def _combine(self, agent: Agent, results: list[tuple[Hook, HookResult]]) -> Decided:
-        """Return the first valid decision of a hook, and record each invalid one before it.
+        """Return the first valid decision of a hook. Records the invalid decisions before it.
 
         If no hook decided, and a replacing hook succeeded, no handoff begins.
         """

@@ -29,8 +29,9 @@ from cockpit.supervisor.sessions.location import DIRECTORY_SECONDS
 async def approved_text(dependencies: Dependencies, agent: Agent, sealed: Document) -> str:
     """Return the text of the approved document; if the file was changed, restore it first.
 
-    After an interrupted update, cockpit's copy is the newer version. Raises `Failed` if the
-    document differs and the copy is missing, and the errors of `read_document`.
+    Restores the file from cockpit's copy, which is newer than `sealed` if an update was
+    interrupted. Raises `Failed` if the file was changed and the copy is missing, and the errors of
+    `read_document`.
     """
     assert agent.handoff_record is not None
     path, documents = Path(sealed.path), dependencies.documents

@@ -195,7 +195,10 @@ class Triggers:
     # Beginning
 
     def due(self, agent: Agent) -> Due | None:
-        """Return the handoff that is due, without checking the guards; None if none is due."""
+        """Return the handoff that is due, without checking the guards; None if none is due.
+
+        Also sets or clears the message that the agent's loop is over (`loop_over`).
+        """
         agent.progress.loop_over = None
         if agent.handoff is not None or agent.settings.mode == "observe" or not agent.record.wanted:
             return None

@@ -265,7 +265,7 @@ def notice_address(url: str) -> dict[str, Any]:
 
 
 def reference(address: dict[str, Any]) -> dict[str, str]:
-    """Return the name of an address, and hashes of the rest, which reveal no secrets."""
+    """Return the name of an address, and hashes that identify the address but reveal no secrets."""
     text = json.dumps(address, sort_keys=True).encode()
     name = str(address.get("name") or address["type"])
     # Without the token, so that a job keeps its thread when the token changes.

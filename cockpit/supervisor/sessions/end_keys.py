@@ -11,7 +11,7 @@ from cockpit.supervisor.agents.submit import PASTE_SETTLES, open_first_dialog
 from cockpit.supervisor.dependencies import Dependencies
 
 PATIENCE = 5.0
-"""Seconds within which the program must end; then it gets a signal.
+"""Seconds within which the program must end; otherwise it gets a signal.
 
 The program first runs the user's hooks, each in its own process.
 """

@@ -20,7 +20,7 @@ WORDS: dict[Cause, str] = {
 }
 _LATCHES: dict[str, Cause] = {"interrupted.restart": "restart", "interrupted.terminal": "terminal"}
 SHORTLY = 30.0
-"""Maximum seconds between the ends of an agent and of the supervisor in a shutdown."""
+"""In a shutdown, an agent ends at most this many seconds before the supervisor."""
 
 
 def find_interrupted(dependencies: Dependencies, agents: Iterable[Agent], *, panes: bool) -> None:

@@ -17,7 +17,8 @@ from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.lifecycle import Sessions
 
 LAUNCHES, LAUNCH_LOOK = 30, 0.05
-"""Number of checks whether a launcher has become the agent, and seconds between them."""
+"""Number of checks whether a launcher has executed the agent (`execve`), and seconds between
+them."""
 
 
 async def find_process(
@@ -82,7 +83,8 @@ async def reattach(dependencies: Dependencies, sessions: Sessions, agent: Agent)
 async def _is_agents_own(dependencies: Dependencies, agent: Agent, pane: Pane) -> bool:
     """Return whether the pane's process has the agent's marker, or is the recorded process.
 
-    A launcher has the marker only after it has become the agent, so this waits a moment.
+    Waits a moment, because a launcher has the marker only after it has executed the agent
+    (`execve`).
     """
     record = agent.record
     assert record.run is not None

@@ -120,7 +120,7 @@ class Reopening:
 
 
 def _step_in_owner(owner: Agent, session: SessionId) -> str:
-    """Return the step that opens a session in the agent that it belongs to."""
+    """Return the step that opens a session in the agent that owns the session."""
     name = owner.name
     if owner.alive and owner.record.session == session:
         return f"Open it: cockpit attach {name}"

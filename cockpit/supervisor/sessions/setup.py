@@ -229,7 +229,8 @@ class _Output:
         return self
 
     def write(self, block: bytes) -> None:
-        """Save output up to `KEPT` bytes, and show the last line every `SHOW_EVERY` seconds."""
+        """Save up to `KEPT` bytes of output. Show the last line at most every `SHOW_EVERY`
+        seconds."""
         room = block[: max(0, KEPT - self._size)]
         self._size += len(room)
         with suppress(OSError):

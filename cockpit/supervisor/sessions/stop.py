@@ -78,8 +78,7 @@ class Stopper:
             )
 
     def write_late(self) -> None:
-        """Save the stops that could not be saved because of a disk error. Fast if there are
-        none."""
+        """Save stops that could not be saved because of a disk error. Fast if there are none."""
         for agent in self._fleet:
             if not agent.troubles.stop_unwritten or self._sessions.locks.is_held(agent.name):
                 continue

@@ -12,7 +12,7 @@ from cockpit.wire.worktrees import Obstacle
 
 
 def of_origin(tree: Tree) -> Iterator[Obstacle]:
-    """Yield obstacles to a worktree that cockpit did not create, or that another program locked."""
+    """Yield obstacles if cockpit did not create the worktree, and if the worktree is locked."""
     if tree.made is None:
         yield Obstacle(
             why="cockpit did not create it",
@@ -61,7 +61,8 @@ def of_content(tree: Tree, left_out: Collection[str]) -> Iterator[Obstacle]:
 def _in_git_files(tree: Tree) -> Iterator[Obstacle]:
     """Yield obstacles in git's files for the worktree (`.git/worktrees/NAME`).
 
-    A removal would delete these files. Also applies to a worktree whose folder is missing.
+    Removing the worktree would delete these files, even if the worktree's folder is already
+    missing.
     """
     remove = f"cockpit worktrees remove {tree.directory} {_salvage_flag(tree)}"
     if tree.missing and (tree.changed is None or tree.changed):

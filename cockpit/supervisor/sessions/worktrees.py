@@ -303,7 +303,7 @@ def _unlisted(root: Path, error: CockpitError) -> WorktreeStatus:
 
 
 def _is_job_over(agent: Agent) -> bool:
-    """Return whether the job is over: marked as done, or its command ended without an error."""
+    """Return whether the job is marked as done, or is a plain command that has succeeded."""
     ended = agent.exit is not None and not (agent.exit.abnormal or agent.exit.pending)
     return is_job_done(agent) or (ended and not agent.has_readings)
 
