@@ -127,7 +127,7 @@ class Restoration:
 def _isolated(agent: Agent) -> Iterator[None]:
     """Show an error of one agent on the screen and in the log, and restore the other agents.
 
-    A `CockpitError` or `OSError` is raised: errors of the disk or of tmux affect all agents.
+    Does not catch `CockpitError` and `OSError`: errors of the disk or of tmux affect all agents.
     """
     try:
         yield

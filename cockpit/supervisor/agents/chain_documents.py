@@ -22,9 +22,8 @@ from cockpit.supervisor.agents.document_reads import read_document
 from cockpit.supervisor.dependencies import Dependencies
 
 MOST = 200
-"""Maximum number of documents that are read from one chain; older ones are skipped. Little is lost,
-because a document repeats the facts of earlier documents, unless an old version of cockpit wrote
-it."""
+"""Maximum number of documents that are read from one chain; older ones are skipped. Newer documents
+repeat the facts of older ones, except documents of old versions of cockpit."""
 
 Left = tuple[Place, Document]
 

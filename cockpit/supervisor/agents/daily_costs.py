@@ -1,4 +1,4 @@
-"""Count the cost of all agents on each local day, and report when it reaches the daily budget.
+"""Count the cost of all agents on each local day; report when a day's cost reaches the budget.
 
 The store records how much of each session's cost was counted. Only the uncounted part is added, to
 the day on which cockpit saw the cost. So no cost is counted twice after a restart, at midnight, if

@@ -1,4 +1,4 @@
-"""Store the question of an agent's open dialog, so that it survives a restart of the supervisor.
+"""Store the question of an agent's open dialog, so that a restarted supervisor has the question.
 
 `Conduct` determines whether the dialog is still open.
 """

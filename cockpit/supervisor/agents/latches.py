@@ -11,8 +11,8 @@ LET_COMPACT = "let.compact"
 """The user or a hook lets the session compact: until the next compaction, the context's size causes
 no handoff."""
 EARLIER_COST = "cost.earlier"
-"""The session began before cockpit recorded it. On which days the session's cost until then was
-spent is unknown."""
+"""The session began before cockpit recorded it. cockpit does not know on which days the session's
+earlier cost was spent."""
 FULL_AT_START = "born.full"
 """The session began above the act threshold."""
 MARKED_DONE = "said.done"

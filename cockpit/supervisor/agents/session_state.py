@@ -295,7 +295,8 @@ class SessionState:
     def _dated(self, event: SessionEvent, at: float, clock_offset: float) -> float:
         """Return the line's time in seconds of `Clock.steady`.
 
-        The time is always later than that of the previous line with a time.
+        If the line has a timestamp, its time is later than that of the previous line with a
+        timestamp.
         """
         when = stamp(event, at, clock_offset)
         if getattr(event, "at", None) is not None:

@@ -58,8 +58,8 @@ async def view_of_git(
 def traces(directory: Path, git: GitView, files: list[str]) -> dict[str, Trace]:
     """Return for each file whether it is changed, unchanged or missing, according to git.
 
-    A file outside the directory and the repository has no entry; neither has a symlink to such a
-    file, nor a file about which git cannot answer.
+    Files outside the directory and the repository have no entry, nor do symlinks to such files, nor
+    do files about which git cannot answer.
     """
     roots = [Path(os.path.realpath(root)) for root in (directory, git.root) if root]
     by_file: dict[str, Trace] = {}

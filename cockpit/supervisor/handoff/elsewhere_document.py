@@ -1,7 +1,7 @@
 """Write the handoff document of a session that cockpit did not start, using a copy of the session.
 
 The session itself is only read: its process keeps running, and nothing is typed into its terminal.
-Nothing is stored before the document is sealed, so a supervisor that is killed before that leaves
+Nothing is stored before the document is sealed, so a supervisor that is killed earlier leaves
 nothing behind.
 """
 

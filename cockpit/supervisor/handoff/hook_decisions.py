@@ -1,7 +1,8 @@
-"""Run the hooks at the act threshold, which decide: no handoff, a normal one, or one at once.
+"""Run the hooks at the act threshold. They decide whether and how a handoff begins.
 
-No automatic handoff begins while these hooks run. If a hook fails or does not decide, the built-in
-handoff begins. If a hook has `mode = "replace"` and succeeds without a decision, no handoff begins.
+The decisions are: no handoff, a normal handoff, or a handoff at once. No automatic handoff begins
+while these hooks run. If a hook fails or does not decide, the built-in handoff begins. If a hook
+has `mode = "replace"` and succeeds without a decision, no handoff begins.
 """
 
 from __future__ import annotations

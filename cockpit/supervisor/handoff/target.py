@@ -61,7 +61,7 @@ class Targets:
             return SAME
 
     async def checked(self, agent: Agent, runtime: str, model: str) -> Target:
-        """Return the target, after checks that its program exists and can start.
+        """Check that the CLI's program exists and can start; return the target.
 
         Raises `BadUsage` if the CLI cannot take over a job, `ProgramMissing` if it is not
         installed, and `NotNow` if it would not work in the agent's directory.

@@ -39,9 +39,9 @@ MOST_RECORDED = 1_000
 
 
 class Triggers:
-    """Begins automatic handoffs. `consider` runs after every change of an agent.
+    """Begins automatic handoffs.
 
-    If `may_become_due`, it also runs every few seconds.
+    `consider` runs after every change of an agent, and every few seconds while `may_become_due`.
     """
 
     def __init__(

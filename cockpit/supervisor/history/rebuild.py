@@ -68,8 +68,8 @@ def _record(dependencies: Dependencies, history: RebuiltHistory, ignored: list[s
 def _read_copies(documents: Documents, own: Mapping[str, str]) -> tuple[list[Source], list[str]]:
     """Return every copy that is a handoff document, and the paths of other files.
 
-    Skips the copies that `cockpit continue` made (a copy whose name is not its handoff's id), and
-    those of sessions that cockpit did not start.
+    Skips the copies that `cockpit continue` made: their file name is not the id in the front
+    matter. Also skips the documents of sessions that cockpit did not start.
     """
     sources, ignored = [], []
     places: dict[Path, dict[str, Path]] = {}

@@ -1,8 +1,9 @@
-"""Run the hooks of agents. Hooks of one event run in their configured order, with time limits.
+"""Run the hooks of agents.
 
-Most hooks run in the background, one after the other for each agent, and delay nothing. cockpit
-waits only for two events: hooks before a session, whose output is prepended to the prompt, and
-hooks at the act threshold, which may decide about the handoff. Messages go to the outbox.
+Hooks of one event run in their configured order, with time limits. Most hooks run in the
+background, one after the other for each agent, and delay nothing. cockpit waits only for the hooks
+before a session, whose output is prepended to the prompt, and for the hooks at the act threshold,
+which may decide about the handoff. Messages go to the outbox.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Adopt a session that cockpit did not start: end its process, and reopen it as a new agent.
+"""Adopt a session that cockpit did not start: end the process, reopen the session in a new agent.
 
 All possible checks come before the process is asked to end. The process gets only SIGTERM, on which
 the CLI saves its session; cockpit never kills the process. `adopt.py` adopts processes that cockpit

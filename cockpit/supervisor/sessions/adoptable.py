@@ -22,7 +22,7 @@ READ_SECONDS = 5.0
 async def check_adoptable(dependencies: Dependencies, fleet: Fleet, session: LiveSession) -> None:
     """Raise `NotNow` or `BadUsage` if the session cannot be adopted.
 
-    Raises `NoAnswer` if the file system of its directory or its transcript does not answer.
+    Raises `NoAnswer` if the file system of the session's directory or transcript does not answer.
     """
     if session.obstacle is not None:
         raise NotNow(

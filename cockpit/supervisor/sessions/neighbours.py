@@ -27,9 +27,9 @@ from cockpit.supervisor.sessions.location import (
 class Neighbours:
     """Finds other agents in a directory.
 
-    `being_removed` returns the worktrees that are being removed. An agent whose file system does
-    not answer is not counted: the callers have checked that the directory itself answers, so that
-    agent works elsewhere.
+    `being_removed` returns the worktrees that are being removed. Ignores an agent whose directory
+    is on a file system that does not answer. Callers check first that the directory in question
+    answers, so such an agent must be in another one.
     """
 
     def __init__(

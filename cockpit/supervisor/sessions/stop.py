@@ -2,8 +2,9 @@
 
 The stop is saved before the process is ended, so that a restarted supervisor can finish the stop.
 After a disk error the agent is still stopped: the response says that the stop was not saved, and
-`write_late` saves it once the disk is writable. With an open handoff, a disk error prevents the
-stop: the handoff must first be saved as cancelled, because it would continue after a restart.
+`write_late` saves it once the disk is writable. But with an open handoff, a disk error prevents the
+stop. The handoff must first be saved as cancelled, because otherwise it would continue after a
+restart.
 """
 
 from __future__ import annotations

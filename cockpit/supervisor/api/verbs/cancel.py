@@ -1,4 +1,4 @@
-"""Cancel a handoff, so that its agent can be stopped or undone."""
+"""Cancel a handoff before a stop or an undo."""
 
 from __future__ import annotations
 
