@@ -38,7 +38,7 @@ class ProcessEnds:
     changed: Callable[[Agent], None]
 
     async def handle(self, agent: Agent, process: ProcessId | None, run: str | None) -> None:
-        """Record how the process of this run ended, and let the agent's handoff react.
+        """Record how a process with the marker `run` ended, and let the agent's handoff react.
 
         `process` is None if the process ended before it was identified. Does nothing if the agent
         already has another process.

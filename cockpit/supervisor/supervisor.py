@@ -349,7 +349,7 @@ class Supervisor:
     # Reactions
 
     async def _save_facts(self, agent: Agent) -> None:
-        """Save the facts of a session before its announced compaction, including its last reply."""
+        """Save the facts of a session, including its last reply, before an announced compaction."""
         if agent.session_state.compaction.held:
             await self.watch.transcripts.read_until_quiet(
                 agent, QUIET_BEFORE_COMPACTION, LONGEST_READ

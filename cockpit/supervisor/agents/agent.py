@@ -338,7 +338,7 @@ class Agent:
         return own if not copies else round((own or 0.0) + copies, 6)
 
     def add_copy_cost(self, session: str, cost: float) -> None:
-        """Add the cost of a copy of a session that wrote a document, in US dollars.
+        """Add the cost, in US dollars, of a copy that wrote a document.
 
         `session` is the id of the copied session. Adds the cost to the handoff in progress too.
         """

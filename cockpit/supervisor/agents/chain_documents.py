@@ -29,7 +29,7 @@ Left = tuple[Place, Document]
 
 
 async def documents_before(dependencies: Dependencies, session: SessionRecord) -> list[Left]:
-    """Return the documents of the sessions before this one, oldest first, without unreadable ones.
+    """Return the readable documents of the sessions before this one, oldest first.
 
     Returns at most the newest `MOST`. Raises `Hindered` if the file system does not answer.
     """

@@ -34,7 +34,8 @@ class Leases:
     async def ensure_free(self, agent: Agent) -> None:
         """Make sure that the agent's locks are free; end processes left by an earlier session.
 
-        Raises `NotNow` with the holder's name. The agent must not be running.
+        Raises `NotNow`, with the holder's name, if a lock is still held. The agent must not be
+        running.
         """
         await self._ensure_free(agent, self._lease(agent), shared=False)
         if (worktree := claim(agent)) is not None:

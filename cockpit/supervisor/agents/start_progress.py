@@ -12,7 +12,7 @@ class StartProgress:
     under_way: bool = False
     """Whether the agent is being started; its process may not exist yet."""
     hooks_run: bool = False
-    """Whether the hooks before a session, or the setup of its worktree, are running. The session
+    """Whether the hooks before a session, or the setup of the worktree, are running. The session
     starts afterwards."""
     setup: str | None = None
     """Message about the running setup of the agent's worktree; None if no setup is running. The

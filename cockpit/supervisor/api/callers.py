@@ -58,7 +58,8 @@ class Callers:
         self._dependencies = dependencies
         self._fleet = fleet
         self._screen: ProcessId | None = None
-        """The last known process of the home window."""
+        """The last known process of the home window, the tmux window in which cockpit's screen
+        runs."""
 
     async def of(self, pid: int | None, above: list[Ancestor]) -> Caller:
         """Return the caller behind a connection.

@@ -91,8 +91,8 @@ async def _ready(
 ) -> AsyncGenerator[Sequence[T]]:
     """Yield all lines that are ready; an empty list after `within` seconds without a line.
 
-    Ends when any source ends, after yielding the lines that arrived before its end. Raises that
-    source's error.
+    When any source ends, yields the lines that arrived before, then ends. If the source ended with
+    an error, raises that error.
     """
     arrived: asyncio.Queue[T | _Ended] = asyncio.Queue(MOST_READY)
     tasks = [asyncio.ensure_future(_forward(source, arrived)) for source in sources]

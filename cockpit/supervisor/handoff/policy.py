@@ -1,7 +1,7 @@
 """Guards that delay an automatic handoff, or require a question to the user first.
 
-Every reason is a clause or a sentence for the user. Elapsed times use the wall clock only where no
-other time is stored.
+The reasons that guards return are clauses or sentences for the user. Elapsed times use the wall
+clock only where no other time is stored.
 """
 
 from __future__ import annotations

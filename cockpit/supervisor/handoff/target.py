@@ -28,8 +28,8 @@ class Target:
     runtime: str = ""
     """Name of the runtime; empty for the CLI of the old session."""
     model: str = ""
-    """Name of the model; empty for the old session's model if the CLI stays the same, else for the
-    configured model of that CLI."""
+    """Name of the model. If empty: the old session's model if the CLI stays the same, else the
+    model that is configured for the new CLI."""
 
 
 SAME = Target()

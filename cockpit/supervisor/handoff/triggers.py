@@ -41,7 +41,8 @@ MOST_RECORDED = 1_000
 class Triggers:
     """Begins automatic handoffs.
 
-    `consider` runs after every change of an agent, and every few seconds while `may_become_due`.
+    `consider` runs after every change of an agent, and every few seconds while `may_become_due` is
+    true.
     """
 
     def __init__(

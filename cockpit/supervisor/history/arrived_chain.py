@@ -38,7 +38,7 @@ STATES = frozenset({"handed_off", "ended", "undone", "failed"})
 
 NOT_KNOWN = 0.0
 """Stands for a time that the other machine did not send. Not None, because a session whose end is
-None is still running."""
+None counts as still running."""
 
 _ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 

@@ -49,7 +49,7 @@ class PastRecords:
                 feed(event)
 
     def kept_facts(self, record: Path) -> dict[str, Any] | None:
-        """Return the facts that were saved instead of a transcript; None if `record` has none.
+        """Return the facts in the file `record`; None if the file is a transcript.
 
         Raises `OSError`, including for a damaged file.
         """

@@ -35,7 +35,7 @@ from cockpit.supervisor.observe.compaction import compaction_folder
 
 LOOK = 3600.0
 """Seconds between two runs of the retention; the first run is at the start. CLIs keep transcripts
-for 30 days."""
+for 30 days, so a transcript is copied in time."""
 KEEP_SECONDS = 120.0
 """Time limit for copying one transcript, in seconds."""
 DAY = 86_400.0

@@ -171,8 +171,8 @@ class Transcripts:
     async def read_until_quiet(self, agent: Agent, quiet: float, seconds: float) -> None:
         """Process the agent's transcript until it has not grown for `quiet` seconds.
 
-        Takes at most about `seconds`. The CLI writes its last reply later than it calls its hooks.
-        Raises nothing; an error is recorded.
+        Needed because a CLI writes its last reply later than it calls its hooks. Takes at most
+        about `seconds`. Does not raise: an error is shown on the agent's row.
         """
         await safely(agent, "transcript", self._read_until_quiet(agent, quiet, seconds))
 

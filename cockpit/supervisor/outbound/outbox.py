@@ -1,8 +1,9 @@
 """Send the messages of hooks and notifications; keep each message until it is sent or given up.
 
-Messages are stored in the database, so that a restart or hours without network lose none. Messages
-to one URL are sent in order; at most `AT_ONCE` URLs are served at the same time. A URL may contain
-a secret, so the database has only the URL's hash. Sending never delays an agent or a handoff.
+Messages are stored in the database, so that none is lost during a restart or hours without network.
+Messages to one URL are sent in order; at most `AT_ONCE` URLs are served at the same time. A URL may
+contain a secret, so the database has only the URL's hash. Sending never delays an agent or a
+handoff.
 """
 
 from __future__ import annotations

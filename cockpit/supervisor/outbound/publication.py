@@ -41,7 +41,7 @@ class Publication:
         self._spawn = spawn
 
     def handle(self, record: EventRecord, agent: Agent | None) -> None:
-        """Publish the job's branch if the event is the end of a job.
+        """Publish the job's branch if the event reports the end of a job.
 
         Runs in the event's transaction; does not block.
         """

@@ -136,7 +136,8 @@ class Adoption:
         return agent
 
     async def _observed_mode(self, session: LiveSession, runtime: Runtime) -> str:
-        """Return the last permission mode in the transcript; if none is found, a mode that asks."""
+        """Return the last permission mode in the transcript; else a mode that asks for
+        permission."""
         live = self._dependencies.live_sessions
 
         def read() -> str | None:

@@ -1,8 +1,8 @@
 """Start a new agent from a handoff document: its name, its directory and its first prompt.
 
 Any valid handoff document is accepted, even from another machine. The request's name and directory
-take precedence over those in the front matter. The front matter's directory must exist, and no
-agent may work there. The document itself is not changed. A document outside the agent's directory
+take precedence over those in the front matter. A directory from the front matter must exist, and no
+agent may work in it. The document itself is not changed. A document outside the agent's directory
 is copied into that directory. Secrets are removed from the copy and from the first prompt.
 """
 
@@ -207,8 +207,8 @@ class Continuation:
     async def _copied_if_outside(self, agent: Agent, path: Path, text: str) -> Path:
         """Return the path of the document, or of its copy, in the agent's directory.
 
-        A document outside that directory is copied into it, because the agent can read files there
-        without permission. `text` is the copy's text.
+        A document outside that directory is copied into it, because the agent needs no permission
+        to read files in its directory. `text` is the copy's text.
         """
         folder = str(agent.settings.handoff.directory)
         if (inside := _inside(path, agent.directory)) is not None:

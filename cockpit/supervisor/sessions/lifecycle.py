@@ -1,7 +1,7 @@
 """Start and end the sessions of an agent.
 
-A session's marker is saved before its process starts, so that `reattach` finds the process after a
-crash. Makes no decisions.
+A session's marker is a value in the environment of the session's processes. It is saved before the
+first process starts, so that `reattach` finds the process after a crash. Makes no decisions.
 """
 
 from __future__ import annotations
@@ -110,9 +110,10 @@ class Sessions:
     ) -> None:
         """Start a process for this session in the agent's pane, or in a new one.
 
-        Before anything is changed, raises `ProgramMissing`, `NotNow` if another agent works in the
-        directory or has the session open, and other errors. Raises `Failed` if the process could
-        not be started. The agent's directory must exist. The caller holds the agent's lock.
+        Raises `ProgramMissing`, and `NotNow` if another agent works in the directory or has the
+        session open. These errors are raised before anything is changed. Raises `Failed` if the
+        process could not be started. The agent's directory must exist. The caller holds the agent's
+        lock.
         """
         self.locks.check_held(agent.name)
         if not resume:
@@ -364,7 +365,7 @@ class Sessions:
     # Ending
 
     async def end(self, agent: Agent, patience: float = 6.0) -> Ending:
-        """End the agent's process and all processes with its marker, and verify that they ended.
+        """End the agent's process and all processes with the session's marker; verify the end.
 
         `patience` is in seconds. Idempotent. The caller holds the agent's lock.
         """

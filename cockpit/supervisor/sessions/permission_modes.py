@@ -1,7 +1,7 @@
 """Permission modes of a job whose sessions run in several CLIs.
 
-A session's record stores the job's mode with the name of the mode in the configured CLI. It also
-stores each narrower mode that the user chose in another CLI, with the name in that CLI. So each
+A session's record stores the job's mode by its name in the configured CLI. For each narrower mode
+that the user chose in another CLI, the record also stores the mode's name in that CLI. So each
 choice is translated at most once, for the CLI of the next session. If the next session runs in the
 CLI in which the user chose the mode, exactly that mode is used.
 """

@@ -48,7 +48,7 @@ class Planner:
     async def plan(self, asked: Plan) -> Done:
         """Describe the result of `Start` with the same arguments.
 
-        Raises errors that `Start` would raise, as far as checks without changes find them.
+        Raises the errors of `Start` that can be found without changing anything.
         """
         name = agent_name(asked.name)
         if (agent := self._fleet.find(name)) is not None:

@@ -71,7 +71,7 @@ class Reopening:
         )
 
     def reopened(self, agent: Agent, before: SessionRecord) -> SessionRecord:
-        """Return the session's record for reopening, with a new marker.
+        """Return the session's record for reopening, with a new marker for the session's processes.
 
         The record's permission mode is the narrowest of three: the mode with which the session was
         started, the mode last chosen in that session, and the mode of the agent's current session.

@@ -65,10 +65,9 @@ class Starter:
     ) -> Agent:
         """Create or update the agent to start, with the options of the request, and save it.
 
-        A new agent without a config entry needs a directory. `in_place` starts the agent in its
-        directory itself, even if a worktree is configured. `loaded` is a configuration that applies
-        to this agent only; None for the supervisor's. Raises the errors of
-        `RequestedSettings.combined`.
+        A new agent without a config entry needs a directory. With `in_place`, the agent gets no
+        worktree, even if one is configured. `loaded` is a configuration that applies to this agent
+        only; None for the supervisor's. Raises the errors of `RequestedSettings.combined`.
         """
         settings, file = self.settings.combined(name, asked, in_place=in_place, loaded=loaded)
         agent = self._fleet.take_up(settings, file)

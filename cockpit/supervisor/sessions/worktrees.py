@@ -239,7 +239,8 @@ class AgentWorktrees:
         return self._record_removal(tree, removed.salvage)
 
     async def _named(self, asked: RemoveWorktree) -> Tree:
-        """Return the worktree with this path or agent; raise `BadUsage` unless exactly one fits."""
+        """Return the requested worktree, by path or agent. Raises `BadUsage` unless exactly one
+        fits."""
         trees, unlisted = await self._trees(asked.cwd)
         if os.sep in asked.tree:
             matches = [tree for tree in trees if same_place(tree.directory, Path(asked.tree))]

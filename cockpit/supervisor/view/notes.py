@@ -55,7 +55,7 @@ def _remarks(agent: Agent) -> list[str]:
 
 
 def first_turns(agent: Agent) -> str | None:
-    """Return a remark if a new session repeated a step, broke an order or asked something again."""
+    """Return a remark if a new session repeated a step or question, or broke a standing order."""
     arrival = agent.progress.arrival
     if arrival is None or arrival.new_session != agent.record.session:
         return None

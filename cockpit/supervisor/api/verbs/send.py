@@ -93,8 +93,11 @@ class SendHandler:
         return agent.runtime.composer(await self._dependencies.panes.capture(agent.record.pane))
 
     async def _type(self, agent: Agent, text: str) -> tuple[Callable[[], bool], bool]:
-        """Paste and submit a prompt. Return a function that checks whether the CLI accepted the
-        prompt, and whether the agent was idle."""
+        """Paste and submit a prompt.
+
+        Returns a function that checks whether the CLI has accepted the prompt. The second result is
+        whether the agent was idle.
+        """
         pane, process = agent.record.pane, agent.process
         state, conduct = agent.session_state, agent.session_state.conduct
 
