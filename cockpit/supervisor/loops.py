@@ -25,7 +25,7 @@ class Loops:
 
     @property
     def trouble(self) -> str | None:
-        """A message about the tasks that failed, until they have run for a minute again; else
+        """A message about the tasks that failed, until each has run for a minute again; else
         None."""
         return "; ".join(self._failed.values()) or None
 

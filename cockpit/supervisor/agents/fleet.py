@@ -195,8 +195,7 @@ class Fleet:
         return loaded
 
     def _add_addresses(self, addresses: Iterable[str]) -> None:
-        """Add notification URLs. Keeps earlier URLs: their tokens may still occur in
-        transcripts."""
+        """Add notification URLs. Keeps earlier URLs, whose tokens may still be in transcripts."""
         self.notified = tuple(dict.fromkeys((*addresses, *self.notified)))[:MOST_ADDRESSES]
         held = {str(number): address for number, address in enumerate(self.notified)}
         self._addresses.keep(USER, held)

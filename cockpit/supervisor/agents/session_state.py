@@ -103,7 +103,7 @@ class SessionState:
     prompt_files_taken: set[str] = field(default_factory=set)
     """Prompt files that the CLI has read, until they are deleted."""
     refusals: int = 0
-    """Number of tool calls that the user refused, by the transcript."""
+    """Number of tool calls that the user refused, according to the transcript."""
     received: list[str] = field(default_factory=list)
     """The newest 40 injected contexts and prompts, in order: they prove that a request arrived."""
     user_prompts: list[tuple[float, str]] = field(default_factory=list)

@@ -31,8 +31,7 @@ class Access:
         return self.callers.only(await self.caller(request))
 
     async def check_look(self, request: Request, name: str | None) -> None:
-        """Raise `NotAllowed` if the caller may not see this agent. `name` is None for all
-        agents."""
+        """Raise `NotAllowed` unless the caller may see the agent `name` (None for all agents)."""
         self.callers.check_look(await self.caller(request), name)
 
     async def agent(self, request: Request) -> Agent:

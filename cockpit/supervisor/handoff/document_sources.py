@@ -1,4 +1,4 @@
-"""The sources of a handoff document: a session copy's answer, git, and files that a draft names."""
+"""The sources of a handoff document: a copy of the session, git, and files that a draft names."""
 
 from __future__ import annotations
 

@@ -136,8 +136,7 @@ class Adoption:
         return agent
 
     async def _observed_mode(self, session: LiveSession, runtime: Runtime) -> str:
-        """Return the last permission mode in the transcript; else a mode that asks for
-        permission."""
+        """Return the transcript's last permission mode; else a mode that asks for permission."""
         live = self._dependencies.live_sessions
 
         def read() -> str | None:

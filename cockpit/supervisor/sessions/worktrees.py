@@ -239,7 +239,7 @@ class AgentWorktrees:
         return self._record_removal(tree, removed.salvage)
 
     async def _named(self, asked: RemoveWorktree) -> Tree:
-        """Return the requested worktree, by path or agent. Raises `BadUsage` unless exactly one
+        """Return the worktree with the requested path or agent; raise `BadUsage` unless one
         fits."""
         trees, unlisted = await self._trees(asked.cwd)
         if os.sep in asked.tree:
