@@ -17,7 +17,7 @@ from pathlib import Path
 
 from cockpit.adapters.files.private_file import write_private
 from cockpit.adapters.process.hook_shell import ShellHooks, ShellRun
-from cockpit.core.errors import CockpitError, Failed
+from cockpit.core.errors import CockpitError, Failed, Hindered
 from cockpit.core.events import Plain, WorktreeSetUp
 from cockpit.core.ids import SessionId
 from cockpit.core.safetext import safe_line, safe_text
@@ -102,15 +102,21 @@ class WorktreeSetup:
                 await start_session()
                 self._unlatch(agent)
         except CockpitError as refused:
-            self._unlatch(agent)
-            why = " ".join(f"{refused.title}. {refused.detail} {refused.hint}".split())
-            self._dependencies.store.save_agent(agent.change(gave_up=why))
-            self._dependencies.event_log.record(
-                Plain("agent.not_started"), str(refused), agent.name
-            )
+            self._give_up(agent, refused)
+        except OSError as error:  # such as a full disk
+            why = error.strerror or str(error)
+            hint = f"Try again: cockpit start {agent.name}"
+            self._give_up(agent, Failed(f"Cannot start {agent.name}", why, hint))
         finally:
             agent.start.hooks_run, agent.start.setup = False, None
             self._changed(agent)
+
+    def _give_up(self, agent: Agent, refused: CockpitError) -> None:
+        why = " ".join(f"{refused.title}. {refused.detail} {refused.hint}".split())
+        with suppress(Hindered):  # the event has the reason too
+            self._unlatch(agent)
+            self._dependencies.store.save_agent(agent.change(gave_up=why))
+        self._dependencies.event_log.record(Plain("agent.not_started"), str(refused), agent.name)
 
     async def _prepare_files(self, agent: Agent, home: Path) -> None:
         assert agent.record.worktree is not None

@@ -26,3 +26,20 @@ async def test_a_file_that_cannot_be_written_keeps_no_other_agent_from_starting(
         assert event.agent == "api"
         assert "Try again: cockpit start api" in event.text
         assert (await cockpit.row("api")).pid is None
+
+
+async def test_a_file_that_cannot_be_written_after_a_setup_is_told_on_the_row(
+    cockpit: Cockpit,
+) -> None:
+    worktree = '[agents.worktree]\nstrategy = "git_worktree"\nbranch = "agent/{agent}"\n'
+    table = cockpit.agent(mode="observe", steps=2, more=worktree + 'setup = ["true"]\n')
+    (cockpit.places.state / "settings" / "api.json").mkdir(parents=True)
+    async with cockpit.flying(table):
+        await cockpit.start()
+        row = await cockpit.until(lambda row: row.needs)
+        assert row.needs is not None
+        assert "Try again: cockpit start api" in row.needs.detail
+        assert (await cockpit.event("agent.not_started")).agent == "api"
+        (cockpit.places.state / "settings" / "api.json").rmdir()
+        await cockpit.start()
+        await cockpit.until(lambda row: row.pid)
