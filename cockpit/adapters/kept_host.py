@@ -1,4 +1,4 @@
-"""Keep one connection to a host, which carries all requests of this process.
+"""Keep one connection to a host for all requests of this process.
 
 `dial` opens a stream on the connection (`core/multiplex.py`), so a request needs no login. `step`
 opens a stream to a new `cockpit move-step` on the host. One thread for each host copies the bytes.
@@ -33,8 +33,8 @@ Longer than the keepalive of the event stream, so that no pings are sent while a
 DEAD_SECONDS = 30.0
 """Seconds without data after which the connection counts as lost."""
 OLD_SECONDS = 600.0
-"""Seconds until one kept connection is tried again with a host whose cockpit was too old, because
-the host may have been upgraded."""
+"""Seconds until cockpit tries a kept connection again with a host whose cockpit was too old,
+because the host may have been upgraded."""
 
 
 class KeptHost:

@@ -1,6 +1,6 @@
 """Copy bytes between one multiplexed connection and the sockets of its streams.
 
-Both ends of `dial-stdio --multiplex` run a `Pump`: on the host, its sockets are connected to the
+Both ends of `dial-stdio --multiplex` run a `Pump`. On the host, the sockets are connected to the
 supervisor; on the user's machine, to the requests of a screen. Waits with `poll`, without a timer
 while it is idle. Standard library only, because `dial-stdio` must start quickly.
 """

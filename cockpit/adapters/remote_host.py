@@ -224,7 +224,7 @@ class RemoteConnection:
         )
 
     def end(self) -> None:
-        """Close the connection and end the process group: wait, then TERM, then KILL."""
+        """Close the connection and end the process group: wait, then SIGTERM, then SIGKILL."""
         with contextlib.suppress(OSError):
             self.channel.shutdown(socket.SHUT_RDWR)
         self.channel.close()

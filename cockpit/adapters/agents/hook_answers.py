@@ -23,7 +23,7 @@ window, the CLI cannot continue without the compaction."""
 
 
 def additional_context(event: str, text: str) -> dict[str, Any]:
-    """Return a response that adds context for the model.
+    """Return a hook response that adds `text` to the model's context.
 
     Raises `Failed` for an event that is not in `CONTEXT_EVENTS`, and for a text that is too long.
     """

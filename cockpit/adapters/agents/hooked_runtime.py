@@ -37,7 +37,7 @@ class HookedRuntime(RuntimeDefaults):
         self._program = program
 
     def context(self, event: str, text: str) -> dict[str, Any]:
-        """Return the response to an event's hook that adds context for the model."""
+        """Return a hook response that adds `text` to the model's context."""
         return additional_context(event, text)
 
     def supplement(self, agent: AgentName, text: str, *, at_start: bool) -> bool:

@@ -1,5 +1,5 @@
-"""The command with which an agent's CLI runs this installation's `cockpit`, from any PATH and
-directory."""
+"""The command with which an agent's CLI runs this installation's `cockpit`, whatever the PATH and
+the directory."""
 
 from __future__ import annotations
 

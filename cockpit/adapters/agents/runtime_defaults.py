@@ -1,9 +1,9 @@
 """Default methods of a runtime, for a CLI that lacks an optional feature.
 
-To add a CLI, inherit `HookedRuntime` if the CLI has hooks, else `Command`. Define the other methods
-of `Runtime` in `ports.runtimes`, and override those below whose feature the CLI has. The runtime's
-`capabilities` list the missing features, with reasons; the contract tests check that methods and
-capabilities agree.
+To add a CLI, inherit `HookedRuntime` if the CLI has hooks, else `Command`. Define the required
+methods of `ports.runtimes.Runtime`, and override the methods below for each optional feature that
+the CLI has. The runtime's `capabilities` list the missing features, with reasons; the contract
+tests check that methods and capabilities agree.
 """
 
 from __future__ import annotations

@@ -62,8 +62,8 @@ class TranscriptFormat:
     totals: Parse
     """Parses the lines of one transcript into the events that are needed to count tokens."""
     facts: Callable[[], Parse]
-    """Returns a parser of the lines into the events that are needed to collect facts. A function,
-    because the parser's modules are slow to load."""
+    """Returns a parser that converts the lines into the events that are needed to collect facts. A
+    function, because the parser's modules are slow to load."""
     window: Callable[[str | None, Mapping[str, str]], Window]
     recognised: bool = True
     """Whether the transcript's format was recognised; also True for an empty file."""

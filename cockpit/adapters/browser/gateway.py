@@ -145,8 +145,8 @@ class Gateway:
         )
 
     def _is_our_page(self, asked: Asked) -> bool:
-        """Return whether the request has a valid cookie, and a header about the page that sent it.
-        `_check_page` has already refused pages other than cockpit's own."""
+        """Return whether the request has a valid cookie, and an `Origin` or `Sec-Fetch-Site`
+        header. `_check_page` has already refused pages other than cockpit's own."""
         # A browser sends at least one of these headers. Without one, the page is unknown.
         names_its_page = "origin" in asked.headers or "sec-fetch-site" in asked.headers
         return names_its_page and self._access.is_session_cookie(asked.cookie)

@@ -69,7 +69,7 @@ API_HEADERS = {
     "Server": "cockpit",
     "X-Content-Type-Options": "nosniff",
 }
-"""Headers of every API response: no caching, no embedding in a page, no guessing of its type."""
+"""Headers of every API response: no caching, no framing, no MIME sniffing."""
 
 
 def page(title: str, host: str, font_size: int) -> str:

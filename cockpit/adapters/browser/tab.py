@@ -70,7 +70,7 @@ class Packets:
 
 
 def _wait_for_exit(pid: int) -> int:
-    """Return the child's exit code. Kills the child if it ignores the hangup."""
+    """Return the child's exit code. Kills the child if it ignores SIGHUP."""
     if not wait_for_exit(pid, PATIENCE):
         os.kill(pid, signal.SIGKILL)  # the pid is not reused until the child is waited for
     return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])

@@ -45,8 +45,8 @@ def read_chosen(path: Path) -> str:
 def read_own(path: Path) -> str:
     """Return the text of a document of this user, at a path that other programs can change.
 
-    Reads only a regular file of this user. Links are refused, because they could expose another
-    file. Raises `BadUsage` with the reason.
+    Reads only a regular file of this user. A symlink and a file with several hard links are
+    refused, because they could expose another file. Raises `BadUsage` with the reason.
     """
     return _own_text(path, path)
 
@@ -69,7 +69,7 @@ def read_within(folder: Path, path: Path) -> str:
 def read_sealed(path: Path, shown: Path | None = None) -> str:
     """Return the text of a sealed document; see `read_own`.
 
-    No part of the path may be a link. Raises `BadUsage`; errors contain `shown` as the path.
+    No part of the path may be a symlink. Raises `BadUsage`; errors contain `shown` as the path.
     """
     shown = shown or path
     try:
@@ -82,8 +82,8 @@ def read_sealed(path: Path, shown: Path | None = None) -> str:
 
 
 def refusal_reason(entry: os.stat_result) -> str | None:
-    """Return why cockpit does not read a file; None for a regular file of this user with
-    one link and at most `LARGEST` bytes."""
+    """Return why cockpit does not read a file; None for a regular file of this user with one hard
+    link and at most `LARGEST` bytes."""
     if stat.S_ISLNK(entry.st_mode):
         return "It is a symbolic link, not a regular file."
     if not stat.S_ISREG(entry.st_mode):
@@ -98,7 +98,7 @@ def refusal_reason(entry: os.stat_result) -> str | None:
 
 
 def _own_text(path: Path, shown: Path, folder: int | None = None) -> str:
-    """Read a regular file of this user with one link; `path` is relative to `folder` if given.
+    """Read a regular file of this user with one hard link; `path` is relative to `folder` if given.
 
     Raises `BadUsage`.
     """

@@ -1,8 +1,8 @@
 """Handoff documents as files: the agent's draft, the sealed document, and the notice about it.
 
 A document is saved to disk before its path is used. Drafts are read through one descriptor, and
-only from a regular file of the current user with one link. `checked_reads` reads documents, and
-`core.document` parses the content.
+only from a regular file of the current user with one hard link. `checked_reads` reads documents,
+and `core.document` parses the content.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ MOST_IN_A_SECOND = 100
 LARGEST_SEALED = 16 * LARGEST
 """Maximum bytes of a document whose hash is compared; far more than a sealed document has."""
 LONGEST_FRONT = 32_768
-"""Number of bytes at a document's beginning in which the front matter is searched."""
+"""Number of bytes at a document's beginning that are searched for the front matter."""
 
 Signature = tuple[int, int, int]
 """Inode, size and modification time in nanoseconds; equal signatures mean an unchanged file."""

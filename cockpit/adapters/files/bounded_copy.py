@@ -1,4 +1,4 @@
-"""Copy files that an agent can change: without links, and with limits of size, number and time."""
+"""Copy files that an agent can change: refuse symlinks, and limit size, number and time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 class BoundedCopy:
     """One copy of some files and folders, with limits for all of them together.
 
-    All methods block. They raise `Failed` with the reason: a limit, a link, or the disk's error.
+    All methods block. They raise `Failed` with the reason: a limit, a symlink, or the disk's error.
     """
 
     def __init__(self) -> None:

@@ -1,7 +1,7 @@
 """Measure how much disk space a folder uses.
 
 Counts what `du -x` counts: allocated blocks, hard links once, no other file system, no targets of
-links. The result is a lower bound if a limit was reached or a folder inside cannot be read.
+symlinks. The result is a lower bound if a limit was reached or a folder inside cannot be read.
 """
 
 from __future__ import annotations

@@ -108,7 +108,7 @@ def read_text(path: str | Path, most: int, *, cut: bool = False, follow_links: b
 
 
 def is_file(path: str | Path) -> bool:
-    """Return whether the path, with links followed, is a file that `open_file` accepts.
+    """Return whether the path, with symlinks followed, is a file that `open_file` accepts.
 
     Does not check whether the file may be read. Never raises.
     """

@@ -1,7 +1,7 @@
-"""Open folders without following links, and write files atomically, durably and privately.
+"""Open folders without following symlinks, and write files atomically, durably and privately.
 
 An agent runs as the same user, and may replace any folder or file. So a folder is opened step by
-step from the root, refusing links, and then used through its descriptor.
+step from the root, refusing symlinks, and then used through its descriptor.
 """
 
 from __future__ import annotations
@@ -40,9 +40,9 @@ def opened(
 
     With `make_below`, a parent of the folder, missing folders below this parent are created with
     mode 0700. Other users lose write permission for the folder. Raises `FileNotFoundError` for a
-    missing folder, and `Failed` if a part of the path is a link or a file, or if the folder belongs
-    to another user. With `in_state`, the folder is in cockpit's state folder, so no error suggests
-    changing `handoff.directory`.
+    missing folder, and `Failed` if a part of the path is a symlink or a file, or if the folder
+    belongs to another user. With `in_state`, the folder is in cockpit's state folder, so no error
+    suggests changing `handoff.directory`.
     """
     made_from = len(make_below.parts) if make_below is not None else len(folder.parts)
     at = os.open("/", _STEP)
@@ -103,7 +103,7 @@ def write_durably(folder: int, name: str, data: bytes, *, replace: bool) -> None
 
 
 def sync(folder: Path) -> None:
-    """Sync the names in a folder to disk. Raises `OSError`, including for a link."""
+    """Sync the names in a folder to disk. Raises `OSError`, including for a symlink."""
     descriptor = os.open(folder, _FOLDER | os.O_NOFOLLOW)
     try:
         sync_descriptor(descriptor)

@@ -55,7 +55,7 @@ def _by_inotify(files: Sequence[Path], call: Callable[[], None]) -> Callable[[],
 
 
 def _ends(file: Path) -> Iterator[Path]:
-    """Yield the file's own path, and the target's path if the file is a link."""
+    """Yield the file's own path, and the target's path if the file is a symlink."""
     yield file
     if (target := Path(os.path.realpath(file))) != file:
         yield target

@@ -28,9 +28,9 @@ class WrittenFiles:
     def __init__(self) -> None:
         self._watch = FolderWatch()
         self._keys: dict[Path, tuple[int, str]] = {}
-        """For each file, the watch of its folder, and its name. A folder stays watched when none of
-        its files is watched any more, because the next session's file is usually in the same
-        folder."""
+        """The watch of each file's folder, and the file's name in the folder. A folder stays
+        watched when none of its files is watched any more, because the next session's file is
+        usually in the same folder."""
         self._files: dict[tuple[int, str], Path] = {}
 
     def has(self, file: Path) -> bool:

@@ -2,7 +2,7 @@
 
 The bundle is not trusted: git verifies the bundle and checks each object before storing it. Its
 commits get one reference, below `refs/cockpit/moved`. No file or worktree is overwritten. An
-existing branch is only moved forward, and moved back if the worktree cannot be restored.
+existing branch is only fast-forwarded, and set back if the worktree cannot be restored.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ class ArrivingWorktree:
         return bool(OBJECT.fullmatch(commit)) and await self._git.known(self.repository, commit)
 
     async def check_branch(self, branch: str, head: str) -> None:
-        """Raise `Failed` if the branch is checked out, or cannot be moved forward to `head`.
+        """Raise `Failed` if the branch is checked out, or cannot be fast-forwarded to `head`.
 
         While the commit `head` has not arrived, only the first condition is checked.
         """
@@ -170,7 +170,8 @@ class ArrivingWorktree:
             await self._command.run(self.repository, *arguments, settings=DURABLE)
 
     async def _verify(self, parcel: Parcel, directory: Path) -> None:
-        """Compare every file and the index with the announced state. Raises `Failed`."""
+        """Compare every file and the index with the state that the sender reported. Raises
+        `Failed`."""
         places = await self._command.places(directory)
         assert places is not None
         async with scratch(self._command.private) as own:
@@ -199,9 +200,9 @@ class ArrivingWorktree:
     ) -> str:
         """Remove the worktree if it is exactly as it arrived; otherwise return why it was kept.
 
-        Returns "" if the worktree was removed or does not exist. In both cases, a `new` branch is
-        deleted, and an existing branch is set to `before`, its commit before the move. A branch
-        that has other commits now, or that a worktree has checked out, is not changed. The parcel's
+        Returns "" if the worktree was removed or does not exist. Then a `new` branch is deleted,
+        and an existing branch is set back to `before`, its commit before the move. A branch that
+        has other commits now, or that a worktree has checked out, is not changed. The parcel's
         reference always keeps the worktree's commits. Idempotent.
         """
         if not await asyncio.to_thread(os.path.lexists, directory):
@@ -229,7 +230,8 @@ class ArrivingWorktree:
     async def _put_back(
         self, parcel: Parcel, branch: str, before: str | None, *, new: bool
     ) -> None:
-        """Delete a new branch, or set an existing branch to its commit `before` the move.
+        """Delete a new branch, or set an existing branch back to `before`, its commit before the
+        move.
 
         Does not change a branch that a worktree has checked out.
         """

@@ -75,9 +75,9 @@ ALONE = {
 UNSEALED = ("rev-parse", "check-ref-format", "config", "worktree")
 """git commands that run with the repository's own configuration.
 
-They report or record paths, and read no file content. `worktree add` is only called without a
-checkout, and `worktree remove` only with `--force`, which compares no file. With `QUIET`, these
-commands run no programs (see SECURITY.md).
+They report or record paths, and read no file content. `worktree add` is only called with
+`--no-checkout`, and `worktree remove` only with `--force`, which compares no file. With `QUIET`,
+these commands run no programs (see SECURITY.md).
 """
 
 SEARCH_LIMITS = ("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")

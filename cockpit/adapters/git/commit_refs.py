@@ -1,4 +1,4 @@
-"""Keep a session's commits with references, even if their branch is deleted.
+"""Create references that keep a session's commits, even if the branch is deleted.
 
 A reference is created once and never changed. Its namespace is neither pushed nor fetched.
 """

@@ -1,6 +1,6 @@
 """Copy untracked files, such as `.env`, from a checkout into a new worktree.
 
-Overwrites nothing, follows no link out of the repository, and runs no program.
+Overwrites nothing, follows no symlink out of the repository, and runs no program.
 """
 
 from __future__ import annotations

@@ -208,7 +208,8 @@ class GitWorktrees:
     async def _finish(self, repository: Path, directory: Path, folder: Path) -> None:
         """Complete a worktree whose creation was interrupted, without changing existing files.
 
-        git's index is written last: with an index, a missing file is a file that the agent deleted.
+        Writes git's index last: once the index exists, a missing file counts as deleted by the
+        agent.
         """
         if await asyncio.to_thread((folder / "index").exists):
             return

@@ -106,8 +106,8 @@ class GitFactFinder:
         return answer.ok and bool(answer.output.strip())
 
     async def unpushed(self, directory: Path) -> tuple[str, ...] | None:
-        """Return the hashes of the newest commits of HEAD and local branches that no remote branch
-        has.
+        """Return the hashes of the newest commits that are on HEAD or a local branch, but on no
+        remote branch.
 
         At most `UNPUSHED_READ`. None if there is no remote branch, or git fails.
         """
@@ -121,8 +121,8 @@ class GitFactFinder:
         return tuple(answer.output.decode("ascii", "replace").split()) if answer.ok else None
 
     async def _upstream(self, directory: Path) -> tuple[str | None, int | None, int | None]:
-        """Return the upstream of the directory's branch, the number of commits that the upstream
-        lacks, and the number that only the upstream has; None for each unknown value."""
+        """Return the upstream of the directory's branch, and how many commits the branch is ahead
+        and behind; None for each unknown value."""
         branch = await self.branch(directory)
         if branch is None:
             return None, None, None
@@ -258,5 +258,5 @@ class GitFactFinder:
 
 
 def real(path: Path) -> Path:
-    """Return the path with all links resolved."""
+    """Return the path with all symlinks resolved."""
     return Path(os.path.realpath(path))

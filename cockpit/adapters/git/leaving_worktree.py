@@ -53,7 +53,8 @@ class Leaving:
     ignored: StaysBehind
     secret: StaysBehind
     unstored: StaysBehind
-    """What git cannot store: empty folders, and files that are neither regular files nor links."""
+    """What git cannot store: empty folders, and files that are neither regular files nor
+    symlinks."""
     lfs: int
     """Number of tracked files that Git LFS manages. Their content in the worktree is moved, but not
     their other versions, which are outside of the repository."""

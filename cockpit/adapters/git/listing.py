@@ -99,9 +99,8 @@ class GitListing:
         return len(set(answer.output.split(b"\0")) - {b""}) if answer.ok else None
 
     async def _modules(self, folder: Path) -> tuple[str, ...]:
-        """Return submodules that would be removed with the worktree and have commits that are not
-        pushed, or whose commits git cannot count.
-        """
+        """Return the git directories of submodules that have unpushed commits, or whose commits git
+        cannot count. These directories would be deleted with the worktree."""
         modules = await asyncio.to_thread(_kept_modules, folder / "modules")
         arguments = ("rev-list", "--count", "--all", "--reflog", "HEAD", "--not", "--remotes")
         alone = []
@@ -253,7 +252,7 @@ def _examined(tree: Tree, links: list[str]) -> Tree:
 
 
 def _size(path: Path) -> int:
-    """Return the size of a file, or of all files in a folder, in bytes; follows no links."""
+    """Return the size of a file, or of all files in a folder, in bytes; follows no symlinks."""
     files = [path]
     if path.is_dir() and not path.is_symlink():
         files = [Path(folder) / name for folder, _, names in os.walk(path) for name in names]
@@ -265,7 +264,7 @@ def _size(path: Path) -> int:
 
 
 def _repositories(top: Path) -> list[Path]:
-    """Return the folders below `top` that contain a `.git`; follows no links."""
+    """Return the folders below `top` that contain a `.git`; follows no symlinks."""
     repositories = []
     for folder, names, files in os.walk(top):
         path = Path(folder)

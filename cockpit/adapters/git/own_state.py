@@ -61,7 +61,8 @@ class OwnState:
 
     @property
     def busy(self) -> bool:
-        """Whether a git operation is in progress, whose files may contain work."""
+        """Whether a git operation, such as a rebase, is in progress; the operation's files may
+        contain work."""
         heads = {name.split(b"/")[0] for name in self.files}
         return any(os.fsencode(name) in heads for name in OPERATIONS)
 
@@ -76,7 +77,8 @@ class OwnObjects:
     count: int = 0
     """The number of lost commits, including ancestors."""
     objects: tuple[tuple[str, str], ...] = ()
-    """Type and hash of the objects that are not commits, even if something else reaches them."""
+    """Type and hash of the objects that are not commits. Includes objects that something else
+    reaches."""
 
 
 class GitOwnState:

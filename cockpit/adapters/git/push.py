@@ -249,10 +249,10 @@ class GitPush:
         return [safe_line(subject, 200).strip() or branch for subject in subjects]
 
     async def _compare_base(self, directory: Path, own: str, base: str) -> str:
-        """Return the commit with which the branch `own` is compared.
+        """Return the commit with which the branch `own` is compared; empty if it is unknown.
 
-        This is the commit of `base`, or else of the base or the start that cockpit's note about the
-        worktree records. Empty if none of them is known.
+        The first of these that exists is used: `base`, then the base and the start commit in
+        cockpit's note about the worktree.
         """
         folder = await self.command.run(directory, "rev-parse", "--absolute-git-dir")
         made = await asyncio.to_thread(read_note, Path(folder.line)) if folder.ok else None

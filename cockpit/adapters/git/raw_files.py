@@ -1,8 +1,8 @@
 """Store the files of a folder in git byte for byte, and compare files with git's content.
 
 `git add` changes content: attributes convert line endings and encodings, shorten `$Id$` and run
-filters. This module writes each file unchanged as a blob, and builds the tree from the hashes. It
-lists the folder itself, so index flags and ignore rules hide no file.
+filters. This module writes each file unchanged as a blob, and builds the tree from the hashes. The
+files are listed without git, so index flags and ignore rules hide no file.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class RawFiles:
     ) -> dict[bytes, Entry]:
         """Return the files of `names` that exist below `where`; with `write`, store them in git.
 
-        Follows no link on the way to a file. Raises `Failed` if a file cannot be read.
+        Follows no symlink on the way to a file. Raises `Failed` if a file cannot be read.
         """
         try:
             walk = await asyncio.to_thread(_named, where, names)
@@ -151,8 +151,8 @@ class RawFiles:
         """Write a tree of these entries, whose objects git must have; return its hash.
 
         The tree includes the entries of `below` whose paths are not in `entries`. For each
-        repository of `nested`, below `where`, the tree contains its current commit. Raises
-        `Failed`.
+        repository of `nested`, below `where`, the tree contains the repository's HEAD commit.
+        Raises `Failed`.
         """
         async with scratch(self.command.private) as own:
             private_paths = GitPaths(git_paths.folder, own / "index")
@@ -233,7 +233,8 @@ def tree_entries(listed: bytes) -> Iterator[tuple[bytes, Entry]]:
 
 
 def quoted(path: bytes) -> bytes:
-    """Quote a path for git's input with one path per line. The path may contain any bytes."""
+    """Quote a path for a git command that reads one path per line. The path may contain any
+    bytes."""
     plain = b"".join(
         bytes((byte,)) if 32 <= byte < 127 and byte not in b'"\\' else b"\\%03o" % byte
         for byte in path
@@ -295,7 +296,7 @@ def _named(where: Path, names: Sequence[bytes]) -> _Walk:
 
 
 def _mode(path: bytes) -> int:
-    """Return the mode of a path, without following a link; 0 for a missing path."""
+    """Return the mode of a path, without following a symlink; 0 for a missing path."""
     try:
         return os.lstat(path).st_mode
     except (FileNotFoundError, NotADirectoryError):

@@ -234,8 +234,8 @@ class GitRemoval:
     async def _folder(self, tree: Tree) -> Path:
         """Return the worktree's `.git/worktrees/NAME`.
 
-        Raises `Failed` if git does not list the worktree, if the result is a link, or if the
-        worktree's `.git` file does not point to it.
+        Raises `Failed` if git does not list the worktree, if a part of the result is a symlink, or
+        if the worktree's `.git` file does not point to it.
         """
         common = await self.look.common(tree.repository)
         folder = common and await asyncio.to_thread(own_folder, common, tree.directory)

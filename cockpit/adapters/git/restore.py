@@ -93,7 +93,7 @@ class GitRestore:
 
 
 def _open_empty(folder: Path) -> int:
-    """Open the folder, and create it if it is missing. Raises `BadUsage` for a link or a folder
+    """Open the folder, and create it if it is missing. Raises `BadUsage` for a symlink or a folder
     with files."""
     try:
         above = os.open(folder.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -121,7 +121,7 @@ def _open_empty(folder: Path) -> int:
 
 def _open_subfolder(above: int, name: bytes) -> int:
     """Open a subfolder of an open folder, and create it if it is missing. Raises `OSError` for a
-    link."""
+    symlink."""
     with suppress(FileExistsError):
         os.mkdir(name, dir_fd=above)
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -131,7 +131,7 @@ def _open_subfolder(above: int, name: bytes) -> int:
 @contextmanager
 def _folder(top: int, parts: list[bytes]) -> Iterator[int]:
     """Yield the descriptor of a folder below an open folder; creates missing folders and follows no
-    link."""
+    symlink."""
     at = os.dup(top)
     try:
         for part in parts:

@@ -1,4 +1,4 @@
-"""Save a worktree's files, its index and git's own files for it in a commit that a reference keeps.
+"""Save a worktree as a commit that a reference keeps: files, index and `.git/worktrees/NAME`.
 
 The files are saved byte for byte, without git's filters.
 """

@@ -60,7 +60,7 @@ def unregister(folder: Path) -> None:
 
 
 def delete(folder: Path) -> None:
-    """Delete a folder and its contents, including read-only folders; follows no links.
+    """Delete a folder and its contents, including read-only folders; follows no symlinks.
 
     Raises `Failed`.
     """

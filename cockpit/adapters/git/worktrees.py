@@ -33,7 +33,7 @@ from cockpit.ports.clock import Clock
 from cockpit.ports.worktrees import Diff, GitFacts, Objection, Removed, Tree, Worktree
 
 LARGEST_EXCLUDE = 4_000_000
-"""Maximum bytes of an exclude file."""
+"""Maximum bytes of git's `info/exclude`."""
 
 
 class Git:
@@ -145,7 +145,7 @@ class Git:
         return await self._push.pull_request_by_hand(directory, branch, base)
 
     async def keep_out(self, directory: Path, pattern: str) -> None:
-        """Add a pattern, relative to the directory, to the exclude file that all worktrees share.
+        """Add a pattern, relative to the directory, to the `info/exclude` that all worktrees share.
 
         Idempotent; does nothing outside a repository. Raises `BadUsage` for an empty pattern or one
         with a line break, and `Failed` if the file cannot be written.

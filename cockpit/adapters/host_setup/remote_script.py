@@ -1,8 +1,8 @@
 """Run a shell script on another machine, through the host's `connect` command.
 
-The command is `connect` followed by `sh -s`, and the script goes through standard input. So no word
-of the script is parsed by the login shell, which may be fish or csh, and the same vector works for
-`docker exec` and `kubectl exec`, which have no shell. (`exec sh` would need one.)
+The command is `connect` followed by `sh -s`, and the script goes through stdin. So the login shell,
+which may be fish or csh, parses no word of the script. The same command works with `docker exec`
+and `kubectl exec`, which use no shell; `exec sh -s` would need one.
 
 A script marks its answers: each line is MARKER KEY VALUE, with a random marker. Banners and the
 output of start-up files cannot be mistaken for an answer. Output is bounded. After the time limit,
@@ -51,9 +51,9 @@ class ScriptAnswer:
     round_trip: float | None = None
     """The round trip of one line on the open connection, in seconds; None if not measured."""
     errors: tuple[str, ...] = ()
-    """The last lines of standard error, at most three."""
+    """The last lines of stderr, at most three."""
     noise: str = ""
-    """The first line on standard output that was not an answer."""
+    """The first line on stdout that was not an answer."""
 
     @property
     def started(self) -> bool:
@@ -68,7 +68,7 @@ class ScriptAnswer:
 def without_questions(connect: Sequence[str]) -> list[str]:
     """Return `connect`, with the options that keep `ssh` from asking and from opening a terminal.
 
-    A terminal would echo the script, and change its line ends.
+    A terminal would echo the script, and change its line endings.
     """
     if PurePath(connect[0]).name == "ssh":
         return [connect[0], "-oBatchMode=yes", "-T", *connect[1:]]
@@ -85,9 +85,9 @@ def run_script(
 ) -> ScriptAnswer:
     """Run a script on a host and return its answer, even if the script fails or is too slow.
 
-    `payload` is sent when the script prints `send`; then the script's standard input ends. `heard`
-    is called with each key and value that arrives. Raises `ProgramMissing` or `Failed` if `connect`
-    does not start.
+    `payload` is sent when the script prints `send`; then the script's stdin ends. `heard` is called
+    with each key and value that arrives. Raises `ProgramMissing` or `Failed` if `connect` does not
+    start.
     """
     marker = secrets.token_hex(16)
     run = _Run(marker, f"marker={marker}\n{script}\n".encode(), payload, heard)
@@ -128,7 +128,7 @@ class _Run:
     _round_trip: float | None = None
     _timed_out: bool = False
     _last: bool = False
-    """Whether standard input ends after the unsent data."""
+    """Whether stdin ends after the unsent data."""
 
     def follow(self, process: subprocess.Popen[bytes], end: float) -> None:
         """Write and read until the script ends, the process exits, or a limit is reached."""
@@ -250,7 +250,7 @@ def _close(stream: object) -> None:
 
 
 def _end(process: subprocess.Popen[bytes]) -> int | None:
-    """End the process group: close its input, wait, then TERM, then KILL.
+    """End the process group: close its input, wait, then SIGTERM, then SIGKILL.
 
     Return the process's exit code if the process exited by itself, else None.
     """

@@ -1,8 +1,8 @@
 """Send one message to one Apprise URL, in a separate process.
 
-Importing Apprise takes 0.1 s and 20 MB, and its network calls may block, so the supervisor runs
-this module instead of importing it. The URL is read from stdin, because process lists show
-arguments. Exit codes: 0 sent, 1 not sent, 2 invalid URL.
+Importing Apprise takes 0.1 s and 20 MB, and Apprise's network calls may block. So the supervisor
+runs this module as a process, and never imports Apprise. The URL is read from stdin, because
+process lists show arguments. Exit codes: 0 sent, 1 not sent, 2 invalid URL.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Find the ancestors of a process, with cockpit's variables in their environments.
+"""Find the ancestors of a process, and read cockpit's variables from each one's environment.
 
 A process can remove a variable from its own environment, but not from its ancestors' environments.
 """

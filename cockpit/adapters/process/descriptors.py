@@ -14,7 +14,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 
 MOST_OPEN = 65_536
-"""The highest limit of open files that is set, even if the hard limit is higher or infinite."""
+"""The limit of open files is raised to at most this number, even if the hard limit is higher or
+infinite."""
 MOST_OPEN_ON_MACOS = 10_240
 """macOS's `OPEN_MAX`. A higher number may be refused even if the hard limit is infinite."""
 _AS_BEFORE = 'ulimit -S -n "$0"; exec "$@"'

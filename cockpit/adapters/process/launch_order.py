@@ -103,8 +103,8 @@ class LaunchOrders:
         """Return a sentence that mentions private files with the prompt, or the prompt itself.
 
         Every user of the machine can read a process's arguments. So only a short prompt is an
-        argument: a slash command without secrets, or the prompt of a program that can neither
-        mention files nor read the prompt from a file.
+        argument: a slash command without secrets, or the prompt of a program that cannot read it
+        from a file.
         """
         raw = _bytes(prompt)
         is_long = len(raw) > LONGEST_ARGUMENT

@@ -1,9 +1,10 @@
 """Start an agent in its pane: `python -I -S launcher.py ORDER`.
 
-Reads a launch file (see `launch_order`), changes to its directory, locks its leases, and replaces
-itself with the agent. The agent keeps the process id, and gets exactly the environment in the file.
-Prints errors to the pane. Exit codes: 127 program not found, 126 not runnable, 125 refused. Imports
-nothing of cockpit, because the package is not on its path. Runs no shell.
+Reads a launch file (see `launch_order`), changes to the agent's directory, locks the agent's
+leases, and executes the agent's program in this process (`exec`). The program gets exactly the
+environment in the launch file. Prints errors to the pane. Exit codes: 127 program not found, 126
+not runnable, 125 refused. Imports nothing of cockpit, because the package is not on the script's
+import path. Runs no shell.
 """
 
 from __future__ import annotations

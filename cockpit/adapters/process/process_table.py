@@ -26,10 +26,10 @@ SYSCTL = "/usr/sbin/sysctl"
 MEMORY, ENVIRONMENT_END = 20, 48
 """Positions of `vsize` and `env_end` in /proc/PID/stat, counted after the program's name."""
 EXEC_TRIES, EXEC_PAUSE = 50, 0.001
-"""Number of attempts, and seconds between them, to read a process that is replacing its program."""
+"""Number of attempts, and seconds between them, to read an environment during an `execve`."""
 EMPTY_TRIES = 4
-"""Number of empty readings after which an environment counts as empty. An environment also reads as
-empty while a program is replaced."""
+"""Number of empty readings after which an environment counts as empty. During an `execve`, an
+environment also reads as empty."""
 
 _Found = TypeVar("_Found")
 
@@ -124,9 +124,9 @@ def variables(pid: int, names: Collection[str]) -> dict[str, str]:
 def _environ(pid: int) -> bytes:
     """Return a process's initial environment from /proc; empty if it cannot be read.
 
-    While a process replaces its program (execve), the kernel shows its environment as empty for
-    some microseconds. Such a process is read again; otherwise it would be missed when processes are
-    ended.
+    During an `execve`, the kernel shows the environment as empty for some microseconds. So an empty
+    environment is read again; otherwise, cockpit would miss the process when it ends an agent's
+    processes.
     """
     empty = 0
     for _ in range(EXEC_TRIES):
@@ -145,7 +145,8 @@ def _environ(pid: int) -> bytes:
 def _environment_place(pid: int) -> tuple[bytes, bytes] | None:
     """Return where the environment begins and ends in the process's memory.
 
-    Both are 0 while a program is replaced. None without memory, as for a zombie or a kernel thread.
+    Both are 0 during an `execve`. None for a process without memory, such as a zombie or a kernel
+    thread.
     """
     raw = _read(f"/proc/{pid}/stat") or b""
     fields = raw[raw.rfind(b")") + 2 :].split()

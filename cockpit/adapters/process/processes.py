@@ -1,9 +1,9 @@
 """Identify processes, wait for their end, and end them.
 
 With pidfds (Linux 5.3 and later), a reused pid is never signalled, because the process's identity
-is compared while a pidfd refers to the process, and the kernel reports the end of a process.
-Without them, the identity is compared just before a signal, and the process is polled four times a
-second.
+is compared while a pidfd refers to the process. The kernel then also reports the end of a process.
+Without pidfds, the identity is compared just before a signal, and the process is polled four times
+a second.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ END_SIGNALS: dict[EndSignal, signal.Signals] = {
 POLL = 0.25
 """Seconds between polls, if the kernel does not report the end of a process."""
 KILL_PATIENCE = 2.0
-"""Maximum seconds to wait after KILL; a process that still exists afterwards hangs in the
+"""Maximum seconds to wait after SIGKILL; a process that still exists afterwards hangs in the
 kernel."""
 ROUNDS = 5
 """Maximum number of searches for remaining processes: a process may start another one while it is
@@ -242,7 +242,7 @@ class LocalProcesses:
     async def _end_all(
         self, processes: list[ProcessId], patience: float, first: int
     ) -> tuple[bool, list[ProcessId]]:
-        """End all processes; return whether KILL was needed, and the processes that remain."""
+        """End all processes; return whether SIGKILL was needed, and the processes that remain."""
         for process in processes:
             self.signal(process, first)
             # A stopped process handles no other signal until it continues.

@@ -18,8 +18,8 @@ _LEAVE = (
     "\x1b[<u\x1b[>4;0m\x1b[?2004l\x1b[?1004l\x1b[?1000;1002;1003;1006l\x1b[?47l\x1b[?25h\x1b[0m"
 )
 """Ends the keyboard protocols, bracketed paste, reports of focus and mouse, and the alternate
-screen; shows the cursor. Each part does nothing in a terminal that is not in that mode; the mode
-1049 would also move the cursor."""
+screen; shows the cursor. Each part has no effect unless its mode is on. Mode 47 is ended instead of
+1049, because ending 1049 would also move the cursor."""
 
 
 class OpenTerminal:
@@ -29,8 +29,8 @@ class OpenTerminal:
         self._descriptor: int | None = descriptor
 
     def leave_full_screen(self) -> None:
-        """Leave the alternate screen, and reset the terminal modes, of a program that a signal
-        ended. The shell restores the tty settings."""
+        """Leave the alternate screen, and reset the terminal modes that a killed program left on.
+        The shell restores the tty settings."""
         if self._descriptor is not None:
             with suppress(OSError):
                 os.write(self._descriptor, _LEAVE.encode())

@@ -176,7 +176,7 @@ def _without_secrets(redactor: Redactor, settings: object) -> str | None:
 
 
 def m013_compacted(database: sqlite3.Connection) -> None:
-    """Mark handoffs that a compaction cancelled, which earlier versions recognised by their
+    """Mark the handoffs that a compaction cancelled. Earlier versions recognised them by their
     text."""
     why = "the context was compacted"
     database.execute(
@@ -219,7 +219,7 @@ def m018_day_costs(database: sqlite3.Connection) -> None:
     """Create the tables of each day's cost, and of the part of each session's cost that was
     counted.
 
-    The cost of earlier sessions is marked as counted, because its days are unknown.
+    The cost of earlier sessions is marked as counted, because the days of that cost are unknown.
     """
     database.execute("create table day_costs (day text primary key, usd real not null) strict")
     database.execute(

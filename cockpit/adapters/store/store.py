@@ -39,7 +39,7 @@ class Store(Database):
     def forget_agent(self, name: AgentName) -> None:
         """Delete an agent, its stored dialog, and its jobs without sessions and handoffs.
 
-        Its history stays.
+        The agent's history stays.
         """
         with self.transaction():
             self.run("delete from seats where name = ?", name)
@@ -54,8 +54,8 @@ class Store(Database):
     def rename_agent(self, old: AgentName, new: AgentName) -> None:
         """Rename an agent, in its row and in all its records.
 
-        The new name must be free. Records of an earlier agent of the new name are kept, except its
-        stored dialog.
+        The new name must be free. Records of an earlier agent of the new name are kept, except that
+        agent's stored dialog.
         """
         with self.transaction():
             self.run("delete from dialogs where agent = ?", new)
@@ -109,8 +109,8 @@ class Store(Database):
         )
 
     def sessions_over(self, since: float) -> list[SessionRecord]:
-        """Return the sessions with a transcript that ended at `since` (Unix seconds) or later,
-        oldest first. If the end of an ended session is unknown, its start counts."""
+        """Return the sessions that have a transcript and ended at `since` (Unix seconds) or later,
+        oldest first. If an ended session's end is unknown, the session's start counts."""
         return self._all(
             SessionRecord,
             "select * from sessions where state in ('handed_off', 'ended', 'undone') "

@@ -169,9 +169,8 @@ class Tmux:
         )
 
     async def paste(self, pane: PaneId, text: str) -> None:
-        """Leave scroll-back, then paste the text. Raises `PaneGone` for a dead pane, because
-        pasting into it crashes tmux <= 3.4 and ends every agent.
-        """
+        """Leave copy mode, then paste the text. Raises `PaneGone` for a dead pane, because pasting
+        into it crashes tmux <= 3.4 and ends every agent."""
         check_pane(pane)
         buffer = f"cockpit-{secrets.token_hex(8)}"
         paste = f"paste-buffer -p -r -d -b {buffer} -t {pane}"
@@ -220,7 +219,7 @@ class Tmux:
 
     async def close(self, pane: PaneId) -> None:
         """Close a pane, if it exists. Raises `PaneOccupied` while the pane's process is running,
-        because tmux would only send the process a hangup."""
+        because tmux would only send SIGHUP to the process."""
         check_pane(pane)
         try:
             await self._wait_until_free(pane)

@@ -41,7 +41,7 @@ _MODIFIERS = {"ctrl": ("C-", "Ctrl-"), "alt": ("M-", "Alt-"), "shift": ("S-", "S
 def tmux_name(key: str) -> str:
     """Return tmux's name of a possible return key: `ctrl+f12` is `C-F12`, `alt+x` is `M-x`.
 
-    A letter with Alt and Shift is its capital: `alt+shift+x` is `M-X`.
+    With Alt and Shift, a letter is written as a capital: `alt+shift+x` is `M-X`.
     """
     *held, last = key.split("+")
     is_letter = len(last) == 1

@@ -186,8 +186,8 @@ class TmuxViews:
         )
 
     async def show(self, pane: PaneId) -> None:
-        """Show a pane in the terminal that shows the home window. If several terminals show it, use
-        the most recently active one.
+        """Show a pane in the terminal that shows the home window. If several terminals show the
+        home window, use the most recently active one.
 
         Other terminals are not changed. Raises `PaneGone`, and `NotNow` if no terminal shows the
         home window.
@@ -213,7 +213,7 @@ class TmuxViews:
         The window appears in the terminal that `show` would use.
 
         There is one window per label. The return key closes the window if no other terminal shows
-        it; the program then gets a hangup. The window is closed too when its program exits with 0.
+        it; the program then gets SIGHUP. The window is closed too when its program exits with 0.
         Raises as `show` does, and `BadUsage` for an invalid label.
         """
         session, client = await self._terminal_at_home()

@@ -37,7 +37,7 @@ _WITHOUT_TEXT = re.compile(r"No(, .*\(esc\))?\Z")
 _TASKS = re.compile(r"  \d+/\d+ tasks? done(?: · \d+ in progress)?\Z")
 _TASK = re.compile(r"  (?:[✔◼◻] |… \+\d|  )")
 _MOST_TASKS = 40
-"""Maximum lines at the end of the screen in which the CLI's task list is searched."""
+"""Maximum lines at the end of the screen that are searched for the CLI's task list."""
 
 
 @dataclass(slots=True)
@@ -192,7 +192,7 @@ def _body_line(line: str) -> str:
 
 
 def _question(lines: list[str]) -> Dialog | None:
-    """Read a dialog with one question. Below its choices are a horizontal rule and the choice to
+    """Read a dialog with one question. Below the choices are a horizontal rule and the choice to
     talk about the question instead."""
     end = _end_of_text(lines, len(lines))
     chat = _CHOICE.match(lines[end - 1]) if end else None
@@ -286,7 +286,8 @@ def _plan_footer(lines: Sequence[str]) -> int | None:
 
 
 def _no_plan(lines: Sequence[str]) -> Dialog | None:
-    """Read the dialog of an agent that leaves plan mode without a plan. It has no text line."""
+    """Read the dialog of an agent that leaves plan mode without a plan. This dialog has no text
+    line."""
     # This dialog and the plan dialog are indented by two more columns than other dialogs.
     inner = [line[2:] if line.startswith("  ") else line for line in lines]
     menu = _choices_above(inner, len(inner))
@@ -310,7 +311,7 @@ def _no_plan(lines: Sequence[str]) -> Dialog | None:
 
 
 def _plan(lines: list[str], *, cut: bool) -> Dialog | None:
-    """Read the dialog that asks whether to carry out a plan. Its last choice is a text line."""
+    """Read the dialog that asks whether to carry out a plan. The last choice is a text line."""
     end = _end_of_text(lines, len(lines))
     if end < 2 or lines[end - 1].strip() != WITH_FEEDBACK:
         return None

@@ -139,7 +139,8 @@ def _with_ours(text: str) -> str:
 
 
 def _without_ours(text: str) -> str:
-    """Return the settings text without cockpit's hooks, and without objects that only they used.
+    """Return the settings text without cockpit's hooks, and without objects that would then be
+    empty.
 
     Raises `Unsuitable`.
     """

@@ -75,7 +75,8 @@ def _install(state: Path, plugin: str, files: Iterable[tuple[str, bytes, int]]) 
 
 
 def launcher() -> str:
-    """Return a script that runs this installation's `cockpit` from any PATH and directory."""
+    """Return a script that runs this installation's `cockpit`, whatever the PATH and the
+    directory."""
     return f'#!/bin/sh\nexec {shlex.join(own_command())} "$@"\n'
 
 

@@ -229,7 +229,7 @@ def _billed(usage: Record) -> Usage:
 def _signed(tools: tuple[ToolUse, ...]) -> str | None:
     """Return the large-window model in the trailer of a commit command; None without one.
 
-    The name is correct, because the CLI tells the model its name.
+    The trailer names the right model, because the CLI tells the model its own name.
     """
     for tool in tools:
         command = tool.input.get("command") if tool.name == "Bash" else None

@@ -117,7 +117,7 @@ def _check_directory(path: Path, directory: Path) -> None:
 
 
 def _directories(path: Path) -> Iterator[str]:
-    """Yield the different directories in the first and the last `_LOOK_BYTES` of a transcript."""
+    """Yield the distinct directories in the first and the last `_LOOK_BYTES` of a transcript."""
     with opened(path) as file:
         start = file.read(_LOOK_BYTES)
         size = file.seek(0, os.SEEK_END)

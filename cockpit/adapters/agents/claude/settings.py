@@ -5,8 +5,8 @@ cockpit's status line replaces the user's, and calls the user's command. cockpit
 user's files.
 
 Hooks use the exec form, with the reporter as the command. A CLI that is too old for `args` runs the
-reporter without arguments, which does nothing. With a shell as the command, such a CLI would run
-the report as a script.
+reporter without arguments; the reporter then does nothing. With a shell as the command, such a CLI
+would run the report as a script.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ would otherwise start a process before every tool call and report no more than `
 
 DRAFTS = "//**/draft-*.md"
 """Pattern of the files that can be the draft of a handoff document. Before a tool writes such a
-file, the reporter checks its path."""
+file, the reporter checks the file's path."""
 WRITERS = ("Write", "Edit")
 
 HOOK_TIMEOUT = 5

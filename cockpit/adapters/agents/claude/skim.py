@@ -36,9 +36,9 @@ from cockpit.core.session import (
 )
 
 _KEPT_BACK = 40
-"""Maximum number of results held back at a time, counting those that a later result replaced. With
-one more, all are passed on: a collector remembers only a limited number of calls, and must still
-know the call of each result."""
+"""Maximum number of results held back at a time, including those that a later result replaced. If
+there are more, all are passed on, because a collector remembers only a limited number of calls, and
+must still know each result's call."""
 _BARE = b'{"type":"'
 """The beginning of records outside the conversation; some contain 40 KB of system prompt."""
 _SYNTHETIC = "<synthetic>"
@@ -51,8 +51,8 @@ class FactsParser:
     """Parses the lines of one transcript for facts, in order.
 
     Like `parse`, but omits the times of replies, results without facts, a message's repeated token
-    counts, and each text or successful check that a later one replaces. After the last line, call
-    `rest` for the last texts and checks.
+    counts, and each text or successful check (test, lint or build) that a later one replaces. After
+    the last line, call `rest` for the last texts and checks.
     """
 
     __slots__ = ("_awaited", "_bare", "_billed", "_held", "_kept_back", "_last", "_texts")

@@ -62,8 +62,8 @@ class Message(Struct, gc=False):
 
 
 class Details(Struct, gc=False):
-    """The CLI's own form of a tool result: the fields that can say more than that the call
-    succeeded."""
+    """The fields of a tool result in the CLI's own form (`toolUseResult`) that can report more than
+    success."""
 
     interrupted: bool | None = None
     agentId: _Any = ABSENT
@@ -82,7 +82,7 @@ class Details(Struct, gc=False):
     def has_fact(self) -> bool:
         """Whether the result can have a fact about a subagent, a background task or a large window.
 
-        Such a fact counts even if the result of the call is not needed otherwise.
+        A result with such a fact is parsed even if nothing else in the result is needed.
         """
         return not (
             self.agentId is ABSENT

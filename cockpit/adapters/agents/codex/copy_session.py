@@ -26,8 +26,8 @@ _WITHOUT = ("shell_tool", "unified_exec", "multi_agent", "goals")
 async def ask_copy(
     program: Path, order: SessionOrder, question: str, environment: dict[str, str], deadline: float
 ) -> Aside:
-    """Return the answer of a copy of the session, after the copy's process has ended and its files
-    are removed. Raises `Failed`."""
+    """Return the answer of a copy of the session, after the copy's process has ended and the copy's
+    files are removed. Raises `Failed`."""
     with tempfile.TemporaryDirectory(prefix="cockpit-copy-") as folder:
         answer = Path(folder) / "answer.md"
         process = await start_copy(

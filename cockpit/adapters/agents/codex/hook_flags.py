@@ -42,7 +42,7 @@ SOURCE = "/<session-flags>/config.toml"
 
 
 def hook_flags(reporter: Path, state: Path, agent: AgentName) -> list[str]:
-    """Return the option and its value that add one agent's hooks, as trusted hooks, to Codex."""
+    """Return the option `-c` with a value that adds one agent's hooks to Codex as trusted hooks."""
     tables, trusted = [], []
     for event in HOOK_EVENTS:
         command = shlex.join([str(reporter), str(state), agent, event])

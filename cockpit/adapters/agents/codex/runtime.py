@@ -67,7 +67,8 @@ COMMANDS = frozenset(
     | {"queue", "remote-control", "responses-api-proxy", "resume", "review", "sandbox"}
     | {"stdio-to-uds", "unarchive", "update"}
 )
-"""Codex's subcommands and aliases, also hidden ones (0.169.0), and `mcp-server` of others."""
+"""Codex's subcommands and aliases, including hidden ones (0.169.0), and `mcp-server` of other
+versions."""
 
 
 class Codex(HookedRuntime):
@@ -169,8 +170,10 @@ class Codex(HookedRuntime):
         return True
 
     def permit_writing(self, agent: AgentName, path: Path) -> bool:
-        """Return False: Codex has no permission for one file. Codex's sandbox allows edits in the
-        directory, except in `plan`."""
+        """Return False: Codex cannot permit a single file.
+
+        Codex's sandbox allows edits in the directory, except in `plan`.
+        """
         return False
 
     def forbid_writing(self, agent: AgentName) -> None:

@@ -78,8 +78,8 @@ class Copilot(HookedRuntime):
     """The runtime `copilot`. Stores its files below `state`, by agent name.
 
     Copilot writes no status file. The transcript shows when turns begin and end, and the permission
-    mode. A compaction starts no session, so the model gets the facts after a compaction at the next
-    event in `steps`.
+    mode. A compaction starts no session, so after a compaction the model gets the session's facts
+    at the next event in `steps`.
     """
 
     name = "copilot"

@@ -1,9 +1,10 @@
 """Link cockpit's extension, which adds hooks to Gemini CLI without changing the user's settings.
 
-Gemini has no hooks for one run. So the user runs `cockpit setup gemini` once, which links the
-extension with Gemini's own command. This command writes to the user's Gemini folder. The extension
-is the same for every agent. In a session that the user started, the extension notes which session
-the process has open, and offers a waiting handoff document with this installation's command.
+Gemini has no hooks for one run. So the user runs `cockpit setup gemini` once, which calls the
+command of Gemini that links extensions. That command writes to the user's Gemini folder. The
+extension is the same for every agent. In a session that the user started, the extension notes which
+session the process has open, and runs this installation's `cockpit` to offer a waiting handoff
+document.
 """
 
 from __future__ import annotations
@@ -73,7 +74,8 @@ def notes_folder(environment: Mapping[str, str]) -> Path | None:
 
 
 def link(program: Program, environment: Mapping[str, str], folder: Path) -> None:
-    """Write the extension to `folder`, and link it with Gemini's command, replacing an older link.
+    """Write the extension to `folder`, and call Gemini's command to link it. Replaces an older
+    link.
 
     Raises `Failed` if the files cannot be written, or if Gemini's command fails.
     """
@@ -101,8 +103,8 @@ def _write_files(folder: Path) -> None:
 
 
 def unlink(program: Program, environment: Mapping[str, str], folder: Path) -> None:
-    """Remove the linked extension with Gemini's command, which runs in `folder` if the folder
-    exists. Raises `Failed`."""
+    """Call Gemini's command to remove the linked extension, in `folder` if the folder exists.
+    Raises `Failed`."""
     _run(program, environment, folder if folder.is_dir() else Path("/"), "uninstall", NAME)
 
 

@@ -1,8 +1,9 @@
 """Convert the reports of Gemini CLI's hooks to hook events.
 
-In 0.61.0, hooks do not show whether a subagent runs them, so the extension's script reports a
-subagent's tools under other event names. `AfterAgent` also comes after an API error; only the
-transcript contains the error. `AfterAgent` does not come if the user presses Escape in a dialog.
+In 0.61.0, a hook's report does not show whether it is about a subagent. So the extension's script
+reports a subagent's tools under other event names. `AfterAgent` also comes after an API error; only
+the transcript contains the error. `AfterAgent` does not come if the user presses Escape in a
+dialog.
 """
 
 from __future__ import annotations

@@ -24,8 +24,8 @@ from cockpit.adapters.agents.gemini.settings import config_folder, user_settings
 from cockpit.adapters.agents.reporter import write_whole
 
 PRIORITY = 500
-"""The priority of cockpit's rules, at most 999. Rules that a user adds with "always allow" have a
-higher priority."""
+"""The priority of cockpit's rules; Gemini's maximum is 999. Rules that a user adds with "always
+allow" have a higher priority."""
 MOST_FILES = 10_000
 """Maximum number of files in a folder of documents. In a larger folder, the policy allows no
 document, so Gemini asks about every one."""
@@ -50,8 +50,9 @@ def write_policy(
     """Write the policy of one session, with access for the user only. `more`: additional rules.
 
     `documents` is the folder of the session's handoff documents, below `directory`. The repository
-    may contain this folder. If the folder or a document in the folder is a link, or if the folder
-    is too large, Gemini asks as for any other file.
+    may contain this folder. If the path below `directory` contains a symlink, if a document is a
+    symlink or has several hard links, or if the folder is too large, Gemini asks as for any other
+    file.
     """
     rules = [("run_shell_command", cat) for cat in _cats(Path(os.path.realpath(prompts)), _PROMPT)]
     if documents is not None and _is_its_own(directory, documents):
@@ -76,8 +77,11 @@ def policy_arguments(ours: Path, environment: Mapping[str, str]) -> list[str]:
 
 
 def _is_its_own(directory: Path, documents: Path) -> bool:
-    """Return whether the path from the directory to the documents contains no link, and no document
-    is a link. False if the folder has more than `MOST_FILES` entries."""
+    """Return whether cockpit may allow reading the documents without a question.
+
+    False if the path below `directory` contains a symlink, if a document is a symlink or has
+    several hard links, or if the folder has more than `MOST_FILES` entries.
+    """
     if not documents.is_relative_to(directory) or ".." in documents.parts:
         return False
     folder = Path(os.path.realpath(directory)) / documents.relative_to(directory)

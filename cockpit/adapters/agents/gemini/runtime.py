@@ -1,8 +1,9 @@
 """The runtime `gemini`: start Gemini CLI, find its transcript, and answer its hooks.
 
 Combines the other modules of this package. Does not use panes. The only change to Gemini's own
-files: cockpit removes second transcripts (`second_transcripts`) and the transcripts of session
-copies (`copy_session`). Hooks need the extension, which the user links once; see `extension`.
+files: cockpit removes the empty second transcripts that Gemini leaves when it resumes a session
+(`second_transcripts`), and the transcripts of session copies (`copy_session`). Hooks need the
+extension, which the user links once; see `extension`.
 """
 
 from __future__ import annotations
@@ -115,10 +116,11 @@ class Gemini(HookedRuntime):
     def launch(self, order: SessionOrder, program: Program) -> Launch:
         """Return how to launch Gemini for a new or resumed session.
 
-        Installs the reporter, creates the agent's spool, and removes second transcripts. Raises
-        `BadUsage` for arguments that are not allowed and for modes that Gemini does not have.
-        Raises `NotNow` for a first prompt in a directory that Gemini does not trust, because Gemini
-        would begin to work before the user answers its trust dialog.
+        Installs the reporter, creates the agent's spool, and removes the empty second transcripts
+        that Gemini leaves when it resumes a session. Raises `BadUsage` for arguments that are not
+        allowed and for modes that Gemini does not have. Raises `NotNow` for a first prompt in a
+        directory that Gemini does not trust, because Gemini would begin to work before the user
+        answers its trust dialog.
         """
         refuse_reserved(order.arguments, RESERVED_ARGUMENTS, COMMANDS, FLAGS)
         environment = {**without_session(order.environment), **NO_RELAUNCH}
@@ -197,10 +199,11 @@ class Gemini(HookedRuntime):
         return presence_in(title)
 
     def moments(self, signal: Signal) -> Sequence[Moment]:
-        """Return the hook events in a report. Also removes the session's second transcript.
+        """Return the hook events in a report. Also removes the session's empty second transcript.
 
-        The second transcript is removed when a turn begins or ends, when the session ends, and some
-        seconds after the session was resumed; see `second_transcripts`.
+        Gemini leaves this transcript when it resumes a session; see `second_transcripts`. The
+        transcript is removed when a turn begins or ends, when the session ends, and some seconds
+        after the session was resumed.
         """
         events = moments(signal)
         path, session = (signal.payload.get(key) for key in ("transcript_path", "session_id"))

@@ -66,8 +66,8 @@ def _main_checkout(directory: Path) -> Path | None:
     """Return the main checkout of the linked worktree that contains a directory; None outside a
     linked worktree.
 
-    Any folder can contain a `.git` file with the path of a repository. So the repository must also
-    contain the path of that file, which git records for each worktree.
+    A `.git` file can contain the path of any repository. So the repository's own record of the
+    worktree must also point back to this `.git` file.
     """
     real = Path(os.path.realpath(directory))
     for folder in (real, *real.parents):

@@ -52,7 +52,7 @@ LONGEST_WORD = 80
 KEPT_SECONDS = 30 * 86_400
 """Seconds for which a transcript is kept after it was last written."""
 GAP = 1.0
-"""Seconds from a change of the log until the watcher is called, because a turn writes many
+"""Seconds to wait after a change of the log before calling the watcher, because a turn writes many
 lines."""
 _MODES = ("acp", "run", "serve", "web", "github", "pr")
 """Commands of opencode that open sessions without a screen."""
@@ -79,7 +79,8 @@ class OpencodeSessions:
         self._log = ProcessLog(self._log_path)
         self._one_at_a_time = threading.Lock()
         self._written: dict[str, int] = {}
-        """`StoredSession.updated` when the transcript was last written, by session id."""
+        """By session id: the value of `StoredSession.updated` when the transcript was last
+        written."""
 
     def look(self) -> Sequence[LiveSession]:
         """Return the latest session of each of this user's processes, ordered by pid.

@@ -23,7 +23,7 @@ LONGEST_START = 120.0
 CLOCK_SLACK = 1.0
 """Tolerance in seconds: the start of a process is known less precisely than the time of a line."""
 MOST_BYTES = 16 * 1024 * 1024
-"""Maximum bytes of the log that are read at first, from its end; a run that began earlier in the
+"""Maximum bytes that the first call reads, from the end of the log; a run that began earlier in the
 log is not found."""
 PIECE = 1024 * 1024
 _LINE = re.compile(rb"timestamp=(\S{1,40}) level=\S{1,10} run=([0-9a-zA-Z-]{1,40}) (.*)")
@@ -33,7 +33,7 @@ _SESSION = re.compile(rb"(?:message=created id|session\.id)=(ses_[0-9A-Za-z]{10,
 
 @dataclass(slots=True)
 class Run:
-    """One run of an opencode process, as its lines in the log describe it."""
+    """One run of an opencode process, as described by the run's lines in the log."""
 
     began: float
     """Unix time of the run's first line in the log."""

@@ -1,8 +1,9 @@
 """Start an agent's program, and the process that follows the program's record.
 
 Usage: `python -I -S companion.py SPEC PROGRAM…`. The script starts `follower.py` in the background
-and replaces itself with the program, which has the same process and environment. The script imports
-nothing of cockpit, because the package is not on the script's import path, and runs no shell.
+and then executes the program in the same process (`exec`), with the same environment. The script
+imports nothing of cockpit, because the package is not on the script's import path, and runs no
+shell.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Follow an agent's record, and pass its lines to the reader, which converts them for cockpit.
+"""Pass new lines of an agent's record to the user's reader, which converts the lines for cockpit.
 
 Usage: `python -I -S follower.py PID SPEC`. Until process PID has ended, new lines of the record go
 to the reader's stdin, and the reader's output goes to one of cockpit's files. The reader is not a
