@@ -16,8 +16,8 @@ class SystemClock:
     def __init__(self) -> None:
         self._boot: str | None = None
         self.epoch = time.time() - since_boot()
-        """Unix time of this boot, by the current wall clock. A caller that stored an earlier value
-        assigns that value here, so that all supervisors of a boot use the same value."""
+        """Unix time of this boot, by the current wall clock. A caller with a stored value assigns
+        it here, so that all supervisors of a boot use the same value."""
 
     def now(self) -> datetime:
         return datetime.now(UTC)

@@ -84,8 +84,8 @@ def refuse_reserved(
 
     `reserved` are the reasons, by option; the arguments `--OPTION=VALUE` and `-oVALUE` count as the
     option. `commands` are the CLI's subcommands, which start something other than a session.
-    `flags` are the letters of short options without a value: another option can follow one in the
-    same argument.
+    `flags` are the letters of short options without a value; after such a letter, the same argument
+    can contain another option.
     """
     for argument in arguments:
         options = _options_in(argument, flags)

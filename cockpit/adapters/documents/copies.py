@@ -67,8 +67,8 @@ class Copies:
         return sorted(path for path in copies if not path.name.startswith("draft-"))
 
     def clear_strays(self, named: Set[str], oldest: float) -> None:
-        """Remove copies, and drafts that cockpit wrote from facts, that are older than `oldest`
-        (Unix seconds) and whose handoff is not in `named`. Copies of finished jobs stay."""
+        """Remove copies, and drafts that cockpit wrote from facts, if they are older than `oldest`
+        (Unix seconds) and their handoff is not in `named`. Copies of finished jobs stay."""
         for path in self._folder.glob("*.md"):
             ident = path.stem.removeprefix("draft-")
             if ident not in named and path.stat().st_mtime < oldest:

@@ -170,8 +170,8 @@ class Documents:
     def put_back(self, worktree: Path, path: Path, handoff: str) -> Path | None:
         """Restore a document from cockpit's copy.
 
-        If there is a file at the document's path, it is renamed; returns the file's new path, or
-        None if there is no such file. Raises `Failed`, possibly after the rename.
+        A file that is already at the document's path is renamed; returns that file's new path, or
+        None if there was no file. Raises `Failed`, possibly after the rename.
         """
         aside = f"changed-{path.name}"
         try:

@@ -54,11 +54,8 @@ NO_REPLACEMENTS = {
     # A path below a device never exists. git does not warn about a missing graft file.
     "GIT_GRAFT_FILE": f"{os.devnull}/none",
 }
-"""Variables that disable `refs/replace` and grafts.
-
-Any process that can write to the repository can add replacements and grafts. They make git use
-another object instead of the real one.
-"""
+"""Variables that disable `refs/replace` and grafts. Replacements and grafts make git use another
+object instead of the real one; any process that can write to the repository can add them."""
 
 ALONE = {
     **NO_REPLACEMENTS,

@@ -124,7 +124,7 @@ class GitWorktrees:
         there.
 
         `base` is any commit; "" means HEAD. Both paths are absolute. Raises `BadUsage` for a path
-        inside a git directory or an invalid branch name, and `Failed` otherwise.
+        inside a git directory or an invalid branch name, and `Failed` for other errors.
         """
         await self._refuse_git_folder(repository, directory)
         await self._check_branch(repository, branch)
@@ -170,7 +170,7 @@ class GitWorktrees:
     async def _refuse_git_folder(self, repository: Path, directory: Path) -> None:
         """Raise `BadUsage` if a checkout would write into a git directory.
 
-        This applies to an existing worktree too, whose index and files would be inside the git
+        This applies to an existing worktree too: its index and files would be inside the git
         directory.
         """
         common = await self.look.common(repository)

@@ -1,6 +1,6 @@
 """Count changed files that the index tells git to ignore (`assume-unchanged`, `skip-worktree`).
 
-The repository's own index is not changed: git uses a copy in another folder.
+The repository's own index is not changed: git uses a copy of the index in another folder.
 """
 
 from __future__ import annotations

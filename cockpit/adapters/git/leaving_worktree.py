@@ -114,9 +114,9 @@ class LeavingWorktree:
     ) -> Parcel:
         """Store the worktree's state as commits under a reference, and write the bundle.
 
-        `known` are commits that the other machine has; commits unknown here are ignored. Raises
-        `Failed` if the bundle is larger than `most` bytes or a file cannot be stored, and `NotNow`
-        if files change meanwhile.
+        `known` are commits that the other machine has; commits that this repository does not have
+        are ignored. Raises `Failed` if the bundle is larger than `most` bytes or a file cannot be
+        stored, and `NotNow` if files change meanwhile.
         """
         top, head = await self._checked()
         async with self._paths(top) as git_paths:

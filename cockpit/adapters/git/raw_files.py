@@ -148,7 +148,8 @@ class RawFiles:
         nested: tuple[bytes, ...] = (),
         where: Path | None = None,
     ) -> str:
-        """Write a tree of these entries, whose objects git must have; return its hash.
+        """Write a tree of these entries; return the tree's hash. git must already have the entries'
+        objects.
 
         The tree includes the entries of `below` whose paths are not in `entries`. For each
         repository of `nested`, below `where`, the tree contains the repository's HEAD commit.

@@ -25,11 +25,11 @@ from cockpit.core.errors import Failed
 from cockpit.core.ids import AgentName
 
 ASK = "ask"
-"""Name of the group of responses with the texts of `Runtime.ask`, which reach the agent after a
-tool call or at the end of its turn; no CLI event has this name."""
+"""Name of the group of responses that deliver the texts of `Runtime.ask`. No CLI event has this
+name."""
 FACTS = "facts"
-"""Name of the group of responses with the text of `Runtime.supplement`, the facts of the session;
-no CLI event has this name."""
+"""Name of the group of responses that deliver the text of `Runtime.supplement`. No CLI event has
+this name."""
 
 PERMIT = "permit"
 """Name of the file with the path that the agent may write without a dialog; no CLI event has this

@@ -1,8 +1,8 @@
 """Run blocking calls on daemon threads, with a time limit per call.
 
-A thread that hangs in a system call cannot be ended. It is abandoned, and the remaining calls move
-to another thread. At most `MOST_HUNG` threads may hang at once. Daemon threads do not keep the
-process from exiting.
+A thread that hangs in a system call cannot be ended. Such a thread is abandoned, and the remaining
+calls move to another thread. At most `MOST_HUNG` threads may hang at once. Daemon threads do not
+keep the process from exiting.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Set the limit of open files for this process and for the programs that it starts.
 
 The supervisor raises its own soft limit: a program that opens many connections to it could use up
-the usual 1,024. Programs that it starts get the original limit, because a higher limit breaks
-programs that use `select`, and slows down programs that close every possible descriptor.
+the usual 1,024. Programs that the supervisor starts get the original limit, because a higher limit
+breaks programs that use `select`, and slows down programs that close every possible descriptor.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Write launch files, which tell `launcher.py` what to start in a pane.
 
 A launch file contains NUL-terminated fields, so that a prompt or a variable can contain every byte
-but NUL. No part of it becomes a tmux argument or is read by a shell. Starts no process.
+but NUL. No part of the file becomes a tmux argument or is read by a shell. Starts no process.
 """
 
 from __future__ import annotations

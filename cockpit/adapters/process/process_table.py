@@ -259,10 +259,10 @@ def _stat(path: str) -> os.stat_result | None:
 
 
 def boot_id() -> str:
-    """Return the kernel's id of this boot; if the kernel has no such id, a text with the Unix time
-    of the boot.
+    """Return the kernel's id of this boot. If the kernel has no such id, return a text with the
+    Unix time of the boot.
 
-    macOS has an id; there, the time would change if the clock is set.
+    On macOS the time would not do: it changes if the clock is set. But macOS has an id.
     """
     if USES_LINUX:
         try:

@@ -130,7 +130,7 @@ class Database:
         """Move an unreadable database row with all its values aside, so that other rows can be
         read.
 
-        A job's row stays in its table and is skipped, because sessions refer to it.
+        A job's row stays in its table and is skipped, because sessions refer to the row.
         """
         table, key = TABLES[kind]
         agent = row.get("agent") or row.get("name") or ""

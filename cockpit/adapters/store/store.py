@@ -80,8 +80,8 @@ class Store(Database):
         self._upsert("sessions", "id", asdict(session))
 
     def session(self, session: str) -> SessionRecord | None:
-        """Return the session with this id; otherwise the newest session with this CLI session
-        id."""
+        """Return the session with this id. Without one, return the newest session that has this id
+        as its CLI session id."""
         return self._one(
             SessionRecord,
             "select * from sessions where id = ?1 or cli_id = ?1 "

@@ -61,7 +61,8 @@ class Lifecycle:
         return self._pane(pane).cmd("respawn-pane", "--", *argv, *_chained(then)).stdout
 
     def rename_window(self, pane: PaneId, name: str, *then: Command) -> None:
-        """Rename a pane's window. tmux expands `name` as a format, so it must be checked before."""
+        """Rename a pane's window. tmux expands `name` as a format, so the name must be checked
+        before."""
         self._pane(pane).cmd("rename-window", name, *_chained(then))
 
     def kill_pane(self, pane: PaneId) -> None:

@@ -1,7 +1,8 @@
 """Keep compressed copies of ended sessions' transcripts, because CLIs delete their own files.
 
 The copies have mode 0600 and contain no known secrets. They are a record of the chain; a CLI cannot
-resume from them. For a transcript that is too large, the caller supplies its facts instead.
+resume from them. For a transcript that is too large, the caller supplies the transcript's facts
+instead.
 """
 
 from __future__ import annotations

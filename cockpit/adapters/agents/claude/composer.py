@@ -22,9 +22,9 @@ _PADDING = " \xa0"
 def composer_empty(screen: Screen) -> bool | None:
     """Return whether the prompt box has no typed text.
 
-    None if there is no prompt box, or if it does not begin with `PROMPT_SIGN`. A suggestion of the
-    CLI is not typed text. The box is between the last two horizontal rules on the screen. An open
-    dialog replaces the box.
+    None if there is no prompt box, or if the box does not begin with `PROMPT_SIGN`. A suggestion of
+    the CLI is not typed text. The box is between the last two horizontal rules on the screen. An
+    open dialog replaces the box.
     """
     plain = [_SGR.sub("", line).rstrip() for line in screen.lines]
     rules = [row for row, line in enumerate(plain) if _RULE.match(line)]

@@ -28,7 +28,7 @@ PRIORITY = 500
 allow" have a higher priority."""
 MOST_FILES = 10_000
 """Maximum number of files in a folder of documents. In a larger folder, the policy allows no
-document, so Gemini asks about every one."""
+document, so Gemini asks about every document."""
 ASKS_ABOUT_PAGES = """[[rule]]
 toolName = "web_fetch"
 decision = "ask_user"
