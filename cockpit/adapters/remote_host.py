@@ -102,7 +102,7 @@ class RemoteHost:
         return RemoteConnection(self, ours, process, stderr)
 
     def _without_questions(self) -> tuple[str, ...]:
-        """Return `connect`, with options against interactive questions."""
+        """Return `connect`, with the option that keeps `ssh` from asking questions."""
         if PurePath(self.connect[0]).name == "ssh":
             return (self.connect[0], "-oBatchMode=yes", *self.connect[1:])
         return self.connect

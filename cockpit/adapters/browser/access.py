@@ -31,9 +31,9 @@ class AccessCheck:
         self._names = {bound.lower(), socket.gethostname().lower()} if self._wide else set()
 
     def is_known_host(self, host: str) -> bool:
-        """Return whether a request's `Host` is this machine, with any port, because the port may be
-        forwarded. If other machines can connect, every IP address counts as this machine's.
-        """
+        """Return whether a request's `Host` names this machine. Any port is accepted, because the
+        port may be forwarded. If other machines can connect, every IP address counts as this
+        machine's."""
         name = _name(f"//{host}")
         if name is None:
             return False

@@ -1,4 +1,4 @@
-"""Send errors of the API as problem documents, even for data that is not HTTP."""
+"""Send errors of the API as problem documents (RFC 9457), even for data that is not HTTP."""
 
 from __future__ import annotations
 

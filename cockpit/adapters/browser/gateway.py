@@ -6,7 +6,7 @@ allows only reading, and only for cockpit's own page and the address bar. A page
 this machine, such as an agent's development server, is on the same site, so the browser sends the
 cookie with that page's requests too.
 
-`Host` must be this machine, because another site's name may resolve to this machine. This module
+`Host` must name this machine, because another site's name may resolve to this machine. This module
 does no network I/O and uses no library.
 """
 

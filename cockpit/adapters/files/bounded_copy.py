@@ -26,7 +26,7 @@ _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 class BoundedCopy:
     """One copy of some files and folders, with limits for all of them together.
 
-    All methods block. They raise `Failed` with the reason: a limit, a symlink, or the disk's error.
+    All methods block. They raise `Failed` with the reason: a limit, a symlink, or a disk error.
     """
 
     def __init__(self) -> None:

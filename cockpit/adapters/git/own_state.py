@@ -45,7 +45,7 @@ SIDES = ("", "the common ancestor's side", "our side", "their side")
 
 @dataclass(frozen=True, slots=True)
 class OwnState:
-    """The contents of a worktree's `.git/worktrees/NAME`, at one time."""
+    """The contents of a worktree's `.git/worktrees/NAME`, at one point in time."""
 
     files: dict[bytes, bytes]
     """File content by name, without the index and cockpit's files."""

@@ -294,8 +294,7 @@ def by_hand(arguments: Sequence[str], directory: Path | None = None) -> str:
 
 
 def _ssh_settings(settings: Sequence[Setting], carried: Sequence[str]) -> dict[str, str]:
-    """Return settings with which git uses the user's own ssh command, or else ssh without
-    questions."""
+    """Return settings with which git uses the user's own ssh command, or else ssh in batch mode."""
     allowed = {f"protocol.{name}.allow": "always" for name in carried}
     quiet = {name: value for name, value in QUIET.items() if name not in TRANSPORT_SETTINGS}
     own = own_value(settings, b"core.sshcommand")

@@ -51,7 +51,8 @@ class Places:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """The git settings that apply to a directory, and its repository's folders, at one time."""
+    """The git settings that apply to a directory, and the folders of the directory's repository, at
+    one point in time."""
 
     places: Places
     settings: tuple[Setting, ...]

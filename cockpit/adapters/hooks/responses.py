@@ -50,7 +50,8 @@ class HookResponses:
     def ask(
         self, agent: AgentName, answers: Mapping[str, Mapping[str, Any]], group: str = ASK
     ) -> None:
-        """Prepare a response for each event; the first event that occurs removes the others.
+        """Prepare a response for each event; the first event that occurs removes the responses for
+        the others.
 
         Replaces earlier responses of this group that were not delivered. Raises `Failed` for an
         invalid event name.

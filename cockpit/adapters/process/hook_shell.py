@@ -318,7 +318,7 @@ def _not_started(error: OSError, directory: Path) -> str:
 def keep_output(path: Path, run: ShellRun, clean: Mapping[str, str]) -> None:
     """Write a hook's output to its file, with mode 0600, replacing the previous output.
 
-    `clean`: the texts by heading, without secrets. Errors of the disk are ignored.
+    `clean`: the texts by heading, without secrets. Disk errors are ignored.
     """
     with suppress(OSError):
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -70,7 +70,7 @@ def started_at(pid: int) -> float | None:
 
 
 def pids() -> list[int]:
-    """Return all pids, in no order."""
+    """Return all pids, in no particular order."""
     if USES_LINUX:
         return [
             int(name)
@@ -231,7 +231,8 @@ def _writes(pid: int, number: str) -> bool:
 
 
 def keepers(device: int, inode: int) -> list[int]:
-    """Return the sorted pids of the processes that have this file open, as far as visible."""
+    """Return the sorted pids of the processes that have this file open. Processes that may not be
+    inspected are missing."""
     return sorted(pid for pid in pids() if (device, inode) in _open_files(pid))
 
 
@@ -262,7 +263,7 @@ def boot_id() -> str:
     """Return the kernel's id of this boot. If the kernel has no such id, return a text with the
     Unix time of the boot.
 
-    On macOS the time would not do: it changes if the clock is set. But macOS has an id.
+    macOS has an id. The time would not be constant on macOS: it changes if the clock is set.
     """
     if USES_LINUX:
         try:

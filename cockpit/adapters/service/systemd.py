@@ -97,16 +97,15 @@ WantedBy=default.target
         return (("systemctl", "--user", "daemon-reload"),)
 
     def state(self) -> dict[str, str]:
-        """Return the unit's state in systemd's words."""
+        """Return the unit's state, as systemd names it."""
         return {
             "enabled": words_of(answer_of("systemctl", "--user", "is-enabled", NAME)) or "unknown",
             "active": words_of(answer_of("systemctl", "--user", "is-active", NAME)) or "unknown",
         }
 
     def hint(self) -> str | None:
-        """Return how to start the service without a login; None if the service already starts
-        without a login, or if loginctl does not report this.
-        """
+        """Return how to start the service at boot (lingering); None if lingering is already
+        enabled, or if loginctl does not report it."""
         if shutil.which("loginctl") is None:
             return None
         answer = words_of(answer_of("loginctl", "show-user", "--property=Linger"))

@@ -48,7 +48,7 @@ class Database:
     def open(self) -> Self:
         """Open or create the database, after moving an unreadable file aside.
 
-        A file that cannot be opened because of a lock or the disk stays where it is. Raises
+        A file that cannot be opened because of a lock or a disk error stays where it is. Raises
         `Failed` for such a file, and for a database of a newer version.
         """
         try:

@@ -110,7 +110,7 @@ class Store(Database):
 
     def sessions_over(self, since: float) -> list[SessionRecord]:
         """Return the sessions that have a transcript and ended at `since` (Unix seconds) or later,
-        oldest first. If an ended session's end is unknown, the session's start counts."""
+        oldest first. If an ended session's end is unknown, the session's start is used."""
         return self._all(
             SessionRecord,
             "select * from sessions where state in ('handed_off', 'ended', 'undone') "

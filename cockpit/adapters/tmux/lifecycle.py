@@ -47,7 +47,7 @@ class Lifecycle:
         self._session = libtmux.Session(server=self.server, session_name=SESSION)
 
     def new_window(self, name: str, argv: Command, *then: Command) -> list[str]:
-        """Run a program in a new last window; return the output of `then`.
+        """Run a program in a new window after the last one; return the output of `then`.
 
         tmux expands `name` as a format, so the name must be checked before.
         """

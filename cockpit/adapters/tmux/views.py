@@ -135,7 +135,7 @@ class TmuxViews:
             )
 
     async def allow_passthrough(self) -> None:
-        """Make tmux pass unknown sequences from the home window's screen to the terminals.
+        """Let the home window's screen send escape sequences through tmux to the terminals.
 
         tmux still drops such sequences from agents' panes. Raises `PaneGone`.
         """

@@ -1,9 +1,9 @@
 """Convert the reports of Claude Code's hooks to hook events.
 
-As of CLI 2.1.330: `Stop` reports the end of a turn of the main agent, `StopFailure` the end of a
-turn by an API error. `PermissionRequest` comes as soon as a dialog opens, the `permission_prompt`
-notification about six seconds later. Hooks of a subagent have an `agent_id`; of these hooks, only
-the events in `_OF_SUBAGENTS` are used.
+As of CLI 2.1.330: `Stop` reports the end of a turn of the main agent; `StopFailure` reports that an
+API error ended a turn. `PermissionRequest` comes as soon as a dialog opens; the `permission_prompt`
+notification follows about six seconds later. Hooks of a subagent have an `agent_id`; of these
+hooks, only the events in `_OF_SUBAGENTS` are used.
 """
 
 from __future__ import annotations

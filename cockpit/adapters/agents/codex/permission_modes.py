@@ -1,8 +1,8 @@
 """Permission modes, as arguments for Codex and as Codex records them.
 
-The names are those of cockpit's configuration. Every mode stands for two Codex settings: a sandbox
-and an approval policy. Codex never asks before a command that stays in the sandbox (0.169.0
-no longer has the policy `untrusted`, and a hook cannot make Codex ask). So `default` equals
+The names are those of cockpit's configuration. Every mode consists of two Codex settings: a sandbox
+and an approval policy. Codex never asks before a command that stays in the sandbox (0.169.0 no
+longer has the policy `untrusted`, and a hook cannot make Codex ask). So `default` equals
 `acceptEdits`, and both allow more than in Claude Code.
 """
 
