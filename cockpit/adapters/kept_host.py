@@ -152,7 +152,7 @@ class _Line(threading.Thread):
         super().__init__(name=f"line to {kept.host.name}", daemon=True)
         self.host = kept.host
         self.lost: CockpitError | None = None
-        """Why the connection was lost or closed; None until it is."""
+        """Why the connection was lost or closed; None while the connection is open."""
         self._kept = kept
         self._process = process
         self._multiplexer = Multiplexer(opens=True)

@@ -27,8 +27,8 @@ class _Joined:
     def __init__(self, channel: socket.socket) -> None:
         self.channel = channel
         self.inbox = bytearray()
-        """Received data that the socket has not accepted yet: at most one flow-control window,
-        which the multiplexer enforces."""
+        """Received data that the socket has not accepted yet. The multiplexer limits this to one
+        flow-control window."""
         self.read_all = False
         """Whether the socket was read up to the end of its data."""
         self.received_end = False
@@ -64,7 +64,7 @@ class Pump:
         return not self._streams
 
     def join(self, stream: int, channel: socket.socket) -> None:
-        """Copy between a stream and a socket, which this pump closes."""
+        """Copy between a stream and a socket; the pump closes the socket."""
         channel.setblocking(False)
         self._streams[stream] = _Joined(channel)
 

@@ -1,7 +1,7 @@
 """The base class of the runtimes whose CLI has hooks.
 
-A subclass overrides the methods for which its CLI works differently. It also overrides methods of
-`RuntimeDefaults` for optional features of its CLI.
+A subclass overrides the methods for which its CLI works differently, and methods of
+`RuntimeDefaults` for the CLI's optional features.
 """
 
 from __future__ import annotations

@@ -13,7 +13,7 @@ class JoinedSessions:
     """Joins the readers of all CLIs. A call about one session goes to the reader for the session's
     CLI.
 
-    `make` returns the readers by runtime name. It is called once, when a reader is first needed.
+    `make` returns the readers by runtime name, and is called once, when a reader is first needed.
     """
 
     def __init__(self, make: Callable[[], Mapping[str, LiveSessions]]) -> None:

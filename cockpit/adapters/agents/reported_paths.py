@@ -1,4 +1,5 @@
-"""Check paths in the status files and transcripts of CLIs, which any process can write."""
+"""Check paths from CLIs' status files and transcripts, because any process can write these
+files."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from cockpit.adapters.process.exits import wait_for_exit
 
 READY = b"__GANGLION__\n"
-"""The line that textual-serve reads from the program first."""
+"""The first line that textual-serve expects from the program."""
 LONGEST = 1 << 20
 """Maximum bytes of one packet; pasted text comes as one packet."""
 PATIENCE = 1.0

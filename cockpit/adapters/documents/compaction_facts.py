@@ -1,7 +1,7 @@
 """Documents with a session's facts, which are saved just before a CLI compacts the session.
 
-They are in one folder below the state folder; the newest `KEPT` documents of each session are kept.
-All methods do blocking disk I/O.
+The documents are in one folder below the state folder; the newest `KEPT` documents of each session
+are kept. All methods do blocking disk I/O.
 """
 
 from __future__ import annotations

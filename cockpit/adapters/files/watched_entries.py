@@ -34,7 +34,7 @@ def watch_entries(
     """Run `call` on the running event loop when an entry may have changed; return a function that
     ends the watch.
 
-    With `open_files`, also runs `call` at each write to an open file, which can be often.
+    With `open_files`, also runs `call` at each write to an open file; this can be often.
     """
     try:
         return _by_inotify(folder, call, _ENTRIES | (MODIFIED if open_files else 0))

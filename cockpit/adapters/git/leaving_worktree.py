@@ -350,7 +350,7 @@ def _is_special(path: bytes) -> bool:
 
 
 def _stays(top: Path, names: Sequence[bytes]) -> StaysBehind:
-    """Return the first `MOST_LISTED` names, the number of names, and the size of their files.
+    """Return the first `MOST_LISTED` names, the number of names, and the files' total size.
 
     The size counts at most `MOST_LOOKED_AT` files.
     """

@@ -1,4 +1,5 @@
-"""The next step if a partial clone lacks a file's content, which cockpit does not fetch."""
+"""Find the user's next step if a partial clone lacks a file's content. cockpit never fetches
+content."""
 
 from __future__ import annotations
 

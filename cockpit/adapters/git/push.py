@@ -44,7 +44,7 @@ BY_HAND = "To do it manually: "
 REMOTE_ADDRESS = re.compile(
     r"(?:https?|ssh|git\+ssh|ssh\+git)://|(?!\w+::)[^/:]+:(?!//)", re.IGNORECASE
 )
-"""The beginning of another machine's URL; the second form is `user@host:path`."""
+"""The beginning of another machine's URL, including the form `user@host:path`."""
 HOOKS = (
     "pre-receive", "update", "post-receive", "post-update", "reference-transaction",
     "proc-receive", "push-to-checkout",

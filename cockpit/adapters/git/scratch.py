@@ -20,7 +20,7 @@ def make_scratch(private: Path | None) -> Path:
     """Create a temporary folder in `private`, which is created if missing. The caller deletes the
     folder.
 
-    With None, uses the system's folder for temporary files. Raises `OSError`. Blocks.
+    If `private` is None, uses the system's folder for temporary files. Raises `OSError`. Blocks.
     """
     if private is not None:
         private.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -2,8 +2,9 @@
 
 A check before the git call would not be safe: another process can change `.git/config` between the
 check and git's own read. So `GIT_COMMON_DIR` points git to a private folder, with cockpit's
-configuration and links to the repository's objects and references. git never reads the repository's
-configuration files. A cached copy may be old, but this is safe, because it contains no programs.
+configuration and symlinks to the repository's objects and references. git never reads the
+repository's configuration files. A cached copy may be old, but this is safe, because it contains no
+programs.
 """
 
 from __future__ import annotations
@@ -188,7 +189,7 @@ class _Kept:
     included: dict[Path, Stamp]
 
     def is_current(self, directory: Path, user_files: Sequence[Path]) -> bool:
-        """Return whether no file has changed."""
+        """Return whether no file has changed since git read the settings."""
         return self.signature == _signature(directory, self.snapshot.places, user_files) and all(
             _stamp(file) == stamp for file, stamp in self.included.items()
         )

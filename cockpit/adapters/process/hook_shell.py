@@ -194,7 +194,8 @@ class ShellHooks:
             self._unmark(file.name)
 
     async def close(self) -> None:
-        """Wait until the processes of all hooks that are over have ended; a few seconds at most."""
+        """Wait until the remaining processes of finished hooks have ended; a few seconds at
+        most."""
         while self._ending:
             await asyncio.gather(*tuple(self._ending), return_exceptions=True)
 
@@ -277,7 +278,7 @@ async def _wait(
 
 
 def _input(payload: str) -> IO[bytes]:
-    """Return the input as an unnamed file, so that a hook that never reads does not block
+    """Return the input as an unnamed temporary file, so that a hook that never reads does not block
     cockpit."""
     stdin = tempfile.TemporaryFile()  # noqa: SIM115  the caller closes it
     stdin.write(payload.encode("utf-8", "replace"))
@@ -296,9 +297,8 @@ def _ended(code: int | None) -> str:
 def _limited(
     command: Sequence[str], directory: Path, environment: Mapping[str, str]
 ) -> Sequence[str]:
-    """Return the command with the original limit of open files; unchanged if it cannot be run, so
-    that the error names the command.
-    """
+    """Return the command with the original limit of open files; unchanged if the program cannot be
+    run, so that the error names the program."""
     program, path = command[0] if command else "", environment.get("PATH", os.defpath)
     executable = str(directory / program) if "/" in program else shutil.which(program, path=path)
     runs = executable is not None and Path(executable).is_file() and os.access(executable, os.X_OK)

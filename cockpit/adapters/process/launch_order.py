@@ -157,7 +157,7 @@ def _is_secret(launch: Launch) -> bool:
 
 
 def _pieces(prompt: bytes) -> Iterator[bytes]:
-    """Split the prompt at line ends into pieces of at most `LONGEST_PIECE` bytes and `MOST_LINES`
+    """Split the prompt at line breaks into pieces of at most `LONGEST_PIECE` bytes and `MOST_LINES`
     lines.
 
     A line that is too long is split between two characters.

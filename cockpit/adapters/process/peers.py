@@ -63,7 +63,7 @@ def while_alive(
     """Return the result of `look` for the peer; None if the process that connected has ended.
 
     The peer's pid may have been reused. Linux 6.5 and newer have a pidfd of the process that
-    connected; without it, the result may be that of another process.
+    connected; without a pidfd, the result may be that of another process.
     """
     if sys.platform != "linux":
         return look()

@@ -176,8 +176,8 @@ def _without_secrets(redactor: Redactor, settings: object) -> str | None:
 
 
 def m013_compacted(database: sqlite3.Connection) -> None:
-    """Mark the handoffs that a compaction cancelled. Earlier versions recognised them by their
-    text."""
+    """Mark the handoffs that a compaction cancelled. Earlier versions recognised such handoffs by
+    their text."""
     why = "the context was compacted"
     database.execute(
         "update handoffs set details = json_set(details, '$.compacted', json('true')) "
@@ -210,8 +210,8 @@ def m016_dialog_bodies(database: sqlite3.Connection) -> None:
 
 
 def m017_chosen_modes(database: sqlite3.Connection) -> None:
-    """Add the column with the permission modes that the user chose in sessions of CLIs other than
-    the configured one, by CLI."""
+    """Add the column with the permission mode that the user chose for each CLI other than the
+    configured one."""
     database.execute("alter table sessions add column chosen_modes text not null default '{}'")
 
 

@@ -42,7 +42,7 @@ class OutgoingTable:
         return dropped.rowcount
 
     def due(self, now: float) -> list[OutgoingRecord]:
-        """Return at most 200 messages that are due at `now`, in Unix seconds, oldest first."""
+        """Return at most 200 messages that are due at `now` (Unix seconds), oldest first."""
         rows = self._run(
             "select * from outgoing where next_at <= ? order by created, rowid limit 200", now
         )

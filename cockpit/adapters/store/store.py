@@ -198,8 +198,8 @@ class Store(Database):
         )
 
     def each_handoff(self, job: JobId) -> Iterator[HandoffRecord]:
-        """Like `handoffs`, but decodes one database row at a time, because a job can have
-        thousands."""
+        """Like `handoffs`, but decodes one database row at a time, because a job can have thousands
+        of handoffs."""
         return self._each(
             HandoffRecord, "select * from handoffs where job = ? order by created", job
         )

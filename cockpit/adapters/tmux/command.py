@@ -143,7 +143,7 @@ def client_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the variables for a client, and for a server that the client starts.
 
     Other variables are left out, because panes that the user opens inherit the server's
-    environment. Agents get their environment from their launch.
+    environment. Agents get their environment from the launch file.
     """
     kept = {
         name: value

@@ -1,9 +1,9 @@
 """Limit the size of parsed transcript lines, and report whether a skipped line may have had a token
 count.
 
-An agent can write anything into its own transcript. `json.loads` holds the interpreter's lock until
-the whole line is parsed, and creates an object for every value. So a line's size and number of
-values are limited; a line above a limit becomes `Skipped`.
+An agent can write anything into its own transcript. `json.loads` holds the GIL until the whole line
+is parsed, and creates an object for every value. So a line's size and number of values are limited;
+a line above a limit becomes `Skipped`.
 """
 
 from __future__ import annotations

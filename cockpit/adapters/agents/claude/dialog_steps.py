@@ -1,8 +1,8 @@
 """Choose the next key for an answer to a dialog of Claude Code, from the dialog's current content.
 
-In CLI 2.1.330, the digit of a choice submits the choice at once. The digit of a box checks or
-unchecks the box, and the digit of a text line moves the cursor to the line. While the cursor is on
-an open text line, keys are typed as text.
+In CLI 2.1.330, the digit of a choice submits the choice at once. The digit of a checkbox checks or
+unchecks it, and the digit of a text line moves the cursor to the line. While the cursor is on an
+open text line, keys are typed as text.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Install the plugins that an agent's Claude Code loads.
 
-The first plugin has the commands `/cockpit:handoff` and `/cockpit:continue-handoff`. The plugin is
-copied into the state folder, so that running agents keep it when the package moves. It includes a
-`cockpit` script for this installation; the CLI puts the script on the PATH of its shells. The
-plugin has no hooks, because the agent's settings already have them.
+The first plugin has the commands `/cockpit:handoff` and `/cockpit:continue-handoff`. The first
+plugin is copied into the state folder, so that running agents keep it when the package moves. It
+includes a `cockpit` script for this installation; the CLI puts the script on the PATH of its
+shells. The plugin has no hooks, because the agent's settings already have them.
 
 The second plugin has cockpit's tools; agents with `mcp = false` do not get it. `--mcp-config` is
 not an alternative: if the user's organisation has an MCP configuration, the CLI refuses to start

@@ -26,7 +26,8 @@ RESULT_KEPT = 2_000
 TAIL_KEPT = 1_000
 """Maximum characters of the end of a result that is longer than `RESULT_KEPT`."""
 LONGEST_MONITOR = 10**10
-"""A monitor with at least this time limit, in milliseconds, counts as one without a time limit."""
+"""A background monitor whose time limit in milliseconds is at least this counts as one without a
+time limit."""
 SUBAGENT_STATUS = {
     "async_launched": "running",
     "running": "running",

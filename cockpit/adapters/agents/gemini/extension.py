@@ -74,7 +74,7 @@ def notes_folder(environment: Mapping[str, str]) -> Path | None:
 
 
 def link(program: Program, environment: Mapping[str, str], folder: Path) -> None:
-    """Write the extension to `folder`, and call Gemini's command to link it. Replaces an older
+    """Write the extension to `folder`, and run Gemini's command that links it. Replaces an older
     link.
 
     Raises `Failed` if the files cannot be written, or if Gemini's command fails.
@@ -103,8 +103,8 @@ def _write_files(folder: Path) -> None:
 
 
 def unlink(program: Program, environment: Mapping[str, str], folder: Path) -> None:
-    """Call Gemini's command to remove the linked extension, in `folder` if the folder exists.
-    Raises `Failed`."""
+    """Run Gemini's command that removes the linked extension. The working directory is `folder`, if
+    the folder exists. Raises `Failed`."""
     _run(program, environment, folder if folder.is_dir() else Path("/"), "uninstall", NAME)
 
 

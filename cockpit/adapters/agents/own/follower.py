@@ -34,7 +34,7 @@ MOST_ANSWERED = 256 * 1024 * 1024
 MOST_MEMORY = 512 * 1024 * 1024
 """Maximum bytes of memory of the reader and its children; checked on Linux only."""
 PATIENCE = 30.0
-"""Maximum seconds in which the reader reads none of its pending input."""
+"""Maximum seconds for which the reader may leave its pending input unread."""
 REST_PATIENCE = 10.0
 """Seconds after the agent's end within which the reader must read all of its input."""
 END_PATIENCE = 1.5
