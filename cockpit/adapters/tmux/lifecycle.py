@@ -38,8 +38,8 @@ IN_OUR_GROUP = f"#{{==:#{{session_group}},{SESSION}}}"
 class Lifecycle:
     """Operations on one private server's sessions, windows and panes.
 
-    The server runs the commands `then` in the same step, so no other client sees the state in
-    between. All methods raise as `TmuxCommand.call` does.
+    The server runs the commands `then` in the same step as the operation, so no other client sees
+    the state in between. All methods raise as `TmuxCommand.call` does.
     """
 
     def __init__(self, command: TmuxCommand) -> None:
