@@ -10,7 +10,7 @@ from cockpit.core.safetext import cut_at_word, safe_line
 from cockpit.core.session import ToolUse
 
 MOST_KEPT = 4
-"""Maximum arguments of a tool call that `CallLine` describes on first use instead of at once."""
+"""A tool call with more arguments is described at once instead of on first use; see `CallLine`."""
 LENGTH = 100
 """Maximum characters of a text from `one_line`; a cut text ends in an ellipsis."""
 
@@ -28,7 +28,8 @@ _MAIN_ARGUMENTS: Mapping[str, tuple[str, ...]] = {
     "WebSearch": ("query",),
 }
 _COMMON_ARGUMENTS = ("file_path", "path", "description", "query", "command")
-"""Arguments of tools that are not in `_MAIN_ARGUMENTS`; the first one that is set is shown."""
+"""For a tool that is not in `_MAIN_ARGUMENTS`: the first of these arguments that is set is
+shown."""
 
 
 def activity(tool: ToolUse, cwd: str | None = None) -> str:
@@ -40,10 +41,10 @@ def activity(tool: ToolUse, cwd: str | None = None) -> str:
 
 
 def described(tool: ToolUse, cwd: str | None = None) -> str:
-    """Describe a tool call in one line for a document: a command with its description first.
+    """Describe a tool call in one line for a document, without control characters.
 
-    Leaves out `cd` and other setup before a command, and control characters. Paths below `cwd` are
-    relative to `cwd`.
+    The line of a shell command begins with the model's description of the command, if there is one,
+    and leaves out `cd` and other setup before the command. Paths below `cwd` are relative to `cwd`.
     """
     if tool.name != "Bash":
         return activity(tool, cwd)
@@ -60,7 +61,7 @@ class CallLine:
     """A tool call, described in one line.
 
     The description of a small call is built on first use, because most calls are never shown. A
-    larger call is described at once; then only the arguments that the properties need are kept.
+    larger call is described at once, and only the arguments that the properties need are kept.
     """
 
     __slots__ = ("_cwd", "_line", "_tool")

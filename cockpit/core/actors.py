@@ -22,11 +22,13 @@ _DONE = {
     "send": "prompt sent",
     "done": "marked as done",
 }
-"""Maps each verb that answers an agent or changes an agent's work to its text in messages."""
+"""The texts for `what_was_done`, by verb. Contains the verbs that answer an agent or change an
+agent's work."""
 REMEMBERED = frozenset(_DONE)
-"""The verbs that cockpit records as an agent's last request."""
+"""The verbs that cockpit remembers as the user's last action on an agent."""
 ANSWERS = frozenset({"approve", "refuse", "snooze", "answer"})
-"""The verbs that answer whether to hand off an agent, or the question in an agent's dialog."""
+"""The verbs that decide on a handoff (`approve`, `refuse`, `snooze`) or answer a dialog
+(`answer`)."""
 
 
 def actor_name(login: str, machine: str) -> str:

@@ -19,10 +19,10 @@ from cockpit.core.reading import DEFAULT_WINDOW
 LARGE_FROM = 500_000
 """Minimum window size, in tokens, for the absolute caps of thresholds to apply."""
 RESERVE = 20_000
-"""Minimum tokens between the notice, warn and act thresholds and the CLI's compaction point, so
-that a handoff ends before the compaction."""
+"""Minimum tokens from the notice, warn and act thresholds to the CLI's compaction point, so that a
+handoff ends before the compaction."""
 FORCE_RESERVE = 5_000
-"""Minimum tokens between the force threshold and the CLI's compaction point."""
+"""Minimum tokens from the force threshold to the CLI's compaction point."""
 
 
 class Band(StrEnum):
@@ -141,7 +141,7 @@ class Mark:
     why: str
     """The rule that gives this number, as text for the user: `70% of 200k`, `cap 300k`, …"""
     lowered: bool = False
-    """Whether the threshold was above the next threshold and was lowered to that one."""
+    """Whether the threshold was lowered because the next threshold is lower."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,10 +5,10 @@ revokes it explicitly: with a line that begins with `Revoked:`, or by striking t
 a document only leaves a statement out, cockpit adds the statement to that document.
 
 cockpit adds a statement to the section that contained it, one of `SECTIONS`, because the new
-session looks for decisions there. Verified Facts would be wrong: cockpit has verified that an
-earlier document contains the statement, not that the statement is right. A new required section
-would make every earlier document incomplete. A fixed ending marks the added lines, to recognise
-them in later documents, in the review, and when the facts are renewed.
+session looks for decisions there. `Verified Facts` would be the wrong section: cockpit has verified
+that an earlier document contains the statement, not that the statement is right. A new required
+section would make every earlier document incomplete. The added lines have a fixed ending, by which
+cockpit recognises them in later documents, in the review, and when it renews the facts.
 """
 
 from __future__ import annotations
@@ -131,7 +131,8 @@ class _Folding:
 
 
 def fold(documents: Iterable[tuple[Place, Document]]) -> ChainMemory:
-    """Return the memory of a chain from its documents, oldest first."""
+    """Build the memory of a chain from the chain's documents; `documents` begins with the
+    oldest."""
     folding = _Folding()
     for place, document in documents:
         folding.take(place, document)
@@ -153,9 +154,9 @@ def dropped(memory: ChainMemory, document: Document) -> tuple[Statement, ...]:
 
 
 def with_dropped(body: str, missing: Sequence[Statement]) -> str:
-    """Return a section's body with the statements that its document left out, each with a label.
+    """Return a section's body followed by the statements that the document left out, with labels.
 
-    Adds at most `MOST_CARRIED` statements; with more, a last line has the number of the rest.
+    Adds at most `MOST_CARRIED` statements; if there are more, a last line counts the rest.
     """
     own = "" if says_nothing(body) else body
     shown = [
@@ -168,7 +169,7 @@ def with_dropped(body: str, missing: Sequence[Statement]) -> str:
 
 
 def as_own(text: str) -> str:
-    """Return a draft without cockpit's labels, heading and note for the statements that it added.
+    """Return a draft without the labels, heading and note of the statements that cockpit added.
 
     The statements then count as the writer's own.
     """
@@ -197,7 +198,7 @@ def dropped_in(text: str) -> list[tuple[str, str]]:
 
 
 def marked(line: str, mark: str) -> str:
-    """Replace cockpit's label in a line with `mark` and the session of the label."""
+    """Replace cockpit's label in a line with `mark` and the session that the label names."""
     return _LABEL.sub(lambda match: f" {mark} dropped since {_place(match)}, added back", line)
 
 

@@ -18,7 +18,7 @@ LONGEST_LINE = 2_000
 
 
 class Trace(Enum):
-    """The result of checking a claimed file; the value is the mark in the document.
+    """The result of checking a claimed file; each value is the mark in the document.
 
     Only a change in git proves that somebody worked on the file.
     """

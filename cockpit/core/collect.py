@@ -58,7 +58,7 @@ from cockpit.core.session import (
 __all__ = ["FILES_KEPT", "Collector"]
 
 REPLY_KEPT = 20_000
-"""Maximum characters that are kept of a reply, and of the away summary."""
+"""Maximum characters that are kept of a reply, and of the CLI's summary for a returning user."""
 SHORT_REPLY = 160
 """Characters below which the last reply counts as short. A short reply often only announces the
 next call, so the facts also contain the latest longer reply before the short one."""
@@ -306,8 +306,8 @@ class Collector:
     def _file_called(self, tool: ToolUse) -> bool:
         """Pass a file call to the collectors.
 
-        Returns whether the call changes a draft or scratch file, which is not part of the job's
-        work.
+        Returns whether the call changes the draft of a handoff document or a temporary file. Such
+        files are not part of the job's work.
         """
         path = changed_path(tool)
         if not path:

@@ -82,7 +82,7 @@ def work(command: str) -> str:
 
 
 def bare_command(text: str) -> str:
-    """Return a simple command from the name of its program on.
+    """Return a simple command, beginning with the name of its program.
 
     Leaves out assignments of variables, wrappers such as `timeout 5`, `uv run` and `python -m`, and
     the program's directory.

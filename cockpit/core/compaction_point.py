@@ -41,12 +41,16 @@ def compaction_point(
 ) -> tuple[int | None, PointSource | None]:
     """Return the token count at which the CLI compacts, and the source of that count.
 
-    `formula` is the formula's value; None if the CLI never compacts or the value is unknown. If a
-    compaction was observed, the count is `formula` if the CLI compacted at `formula` or above (one
-    step can add many tokens), and sent all requests without compaction below `formula`; otherwise,
-    the count is that of the observed compaction. If no compaction was observed, the count is
-    `formula`, or the window's size if the CLI sent a request at `formula` or above. Both results
-    are None without a formula and an observed compaction.
+    `formula` is the formula's value; None if the CLI never compacts or the value is unknown.
+
+    If a compaction was observed, the count is `formula` if the observations agree with the formula,
+    else the count of the observed compaction. The observations agree if the CLI compacted at or
+    above `formula` (one step can add many tokens), and sent every request without compaction below
+    `formula`.
+
+    If no compaction was observed, the count is `formula`. If the CLI nevertheless sent a request at
+    or above `formula`, the count is the window's size. Both results are None if there is neither a
+    formula nor an observed compaction.
     """
     if seen.compacted is not None:
         explains = formula is not None and (seen.passed or 0) < formula <= seen.compacted

@@ -97,9 +97,9 @@ def _against(check: Check, lines: Sequence[str]) -> Iterator[str]:
 
 
 def _against_failure(failure: Failure, lines: Sequence[str]) -> Iterator[str]:
-    """Yield a contradiction if a line claims that a command works, but its call never succeeded.
+    """Yield a contradiction if a line claims that a failed command works.
 
-    The line must contain the command as code.
+    The line must contain the command as code. Yields nothing if a later call succeeded.
     """
     command = _command(failure)
     if failure.worked or not command:
@@ -131,7 +131,8 @@ def _command(failure: Failure) -> str:
 def _mentions(check: Check, lines: Sequence[str]) -> bool:
     """Return whether a line seems to report the failed check.
 
-    The line has the check's result, or its kind or program with a word for a failure or for doubt.
+    The line contains the check's result; or it names the kind of check or the program, with a word
+    for a failure or for doubt.
     """
     subject = re.compile(rf"\b{_SUBJECT[check.kind]}", re.IGNORECASE)
     program = check.command.partition(" ")[0].casefold()

@@ -212,8 +212,11 @@ def covers(whole: str, shown: Sequence[str], *, cut: bool = False) -> bool:
 
 
 def _secret_begins(pane: str, end: int, before: str, digest: str, *, cut: bool) -> Iterator[int]:
-    """Yield where a secret that ends at `end` can begin: after the text `before`. With `cut`, also
-    after a part of `before` with which the pane begins."""
+    """Yield each position where the secret with the hash `digest`, which ends at `end`, can begin.
+
+    The text `before` must precede the secret. With `cut`, the pane may begin with only the last
+    part of `before`.
+    """
     for begin in range(max(0, end - _LONGEST_SECRET), end):
         follows = pane.endswith(before, 0, begin) or (cut and before.endswith(pane[:begin]))
         if follows and _digest(pane[begin:end]).startswith(digest):

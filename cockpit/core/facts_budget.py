@@ -103,7 +103,8 @@ class _Budget:
         return replace(of, **kept)
 
     def keep(self, kind: str, part: _List, items: Sequence[T]) -> tuple[T, ...]:
-        """Return the last of the items that fit into the list's share of the budget, in order."""
+        """Return as many of the last items as fit into the list's share of the budget, in their
+        order."""
         room, kept = self.left * part.share, 0
         for item in reversed(items):
             cost = estimated_tokens(part.text(item)) + ITEM

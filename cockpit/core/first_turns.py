@@ -45,7 +45,7 @@ class FirstTurns:
     """The result of checking a successor's first turns."""
 
     read: bool = False
-    """Whether the successor read its document."""
+    """Whether the successor read the handoff document."""
     repeats: tuple[str, ...] = ()
     """Commits and failures of the predecessor that the successor repeated, one line each."""
     broken: tuple[str, ...] = ()

@@ -21,5 +21,5 @@ def is_git_name(name: str) -> bool:
 
 
 def names_git_folder(parts: Iterable[str]) -> bool:
-    """Return whether any part of a path is `.git` or equivalent. Does not follow links."""
+    """Return whether any part of a path is `.git` or equivalent. Does not resolve symlinks."""
     return any(is_git_name(part) for part in parts)

@@ -42,8 +42,8 @@ def too_soon(left: Left, cooldown: float) -> str | None:
 def not_grown(left: Left, tokens: int | None, window: int | None, *, forced: bool) -> str | None:
     """Return the reason not to ask the user again yet; None if cockpit may ask.
 
-    cockpit may ask when the context has grown by `GROWTH`, or has reached the force band since, or
-    if a number is unknown. `forced`: whether the context is in the force band now.
+    cockpit may ask when the context has grown by `GROWTH` or entered the force band after the last
+    handoff, or if a number is unknown. `forced`: whether the context is in the force band now.
     """
     if left.tokens is None or tokens is None or not window or (forced and not left.forced):
         return None

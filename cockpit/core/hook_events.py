@@ -59,7 +59,7 @@ def passed_over(
     """Return the reason if a hook does not get this event; None if the hook gets the event.
 
     `on_events` has events, with or without `on_`, or outcomes of a run. `when` is a path in the
-    payload. The value at this path must be true; a path that does not exist is not true.
+    payload. The value at this path must be true; a missing value counts as false.
     """
     names = {event, setting_of(event), payload.get("outcome")}
     if on_events and names.isdisjoint(on_events):

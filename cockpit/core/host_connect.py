@@ -57,8 +57,9 @@ def typed(connect: Sequence[str], *words: str, terminal: bool = False) -> str:
 def with_path(connect: Sequence[str], facts: HostFacts) -> tuple[str, ...] | None:
     """Return `connect` with a PATH that has the folders of cockpit, tmux and git on the host.
 
-    The result ends in `env PATH=…`; an earlier `env PATH=…` at the end is replaced. None if none of
-    these programs was found outside the host's PATH, or if such a folder needs quotes in a shell.
+    The result ends in `env PATH=…`; an earlier `env PATH=…` at the end is replaced. None if each of
+    these programs is on the host's PATH or was not found, or if a folder to add needs quotes in a
+    shell.
     """
     more = [
         program.path.rpartition("/")[0] or "/"

@@ -86,8 +86,8 @@ def successors_mode(configured: str, observed: str | None, modes: Modes) -> str:
 
     The observed mode comes from a transcript that the agent can write, so it can only narrow the
     configured mode. An unknown mode is treated as the widest. An empty `configured` means the CLI's
-    default, whose rights are unknown; it is kept, unless the observed mode asks about or refuses
-    every action.
+    default, whose rights are unknown. The default is kept, unless the observed mode asks about or
+    refuses every action.
     """
     if not observed:
         return configured

@@ -21,7 +21,8 @@ _NO_ONE_THING = (
     r"(?!(?:the|a|an|this|that|these|those|its?|one|two|three|den|die|das|de[rm]|eine?[nmr]?|zwei|drei"
     r"|el|la|los|las|una?|dos|tres|en\s+(?:el|la|una?)|il|lo|gli|i|um|uma|os|as|een|het|le|les|une?|deux|dans\s+(?:le|la|les|une?)|in\s+(?:die|den|das|eine?n?))\b)"
 )
-"""Excludes nouns with an article or a number: such sentences usually describe the code."""
+"""Excludes nouns with an article or a number: a sentence with such a noun usually describes the
+code."""
 _WE = (
     r"we\s+(?:only\s+|always\s+|all\s+)?(?:use|write|do|follow|commit|branch|prefer|name|format|lint|squash|rebase"
     r"|target|test\s+with|work\s+(?:with|on|in))"

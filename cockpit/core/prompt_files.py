@@ -13,8 +13,11 @@ IN_A_FILE = "Read the file {} and do what it says."
 IN_A_FILE_FOR_CAT = (
     "Read the file {} with cat and do what it says. If cat prints nothing, run it again."
 )
-"""The prompt for a CLI whose own tool cannot read files outside the CLI's directory. Gemini CLI
-0.61.0 sometimes loses the output of a command that ends at once."""
+"""The prompt for a CLI whose own tool cannot read files outside the CLI's directory.
+
+The second sentence is for Gemini CLI 0.61.0, which sometimes loses the output of a command that
+ends at once.
+"""
 
 _NAME = r"prompt-[0-9a-f]{16}\.md"
 _FILE = rf"/[^\n\"]*/{_NAME}"
@@ -39,7 +42,8 @@ def mention(files: Iterable[object]) -> str:
     """Return a prompt that gives Claude Code the content of files, in order. Paths are absolute.
 
     The CLI adds mentioned files to the same request, in every permission mode, without asking, even
-    from outside the agent's directory (2.1.330, with 20 files of 20 kB and names with spaces).
+    from outside the agent's directory. This was tested with version 2.1.330, 20 files of 20 kB, and
+    names with spaces.
     """
     names = " ".join(f'@"{file}"' for file in files)
     return f"Do what {names} says."

@@ -1,7 +1,7 @@
 """The tokens in one agent's context, the size of the context window, and how reliable both are.
 
-The window comes from the first of these sources that is known: the user's setting, the status line,
-the transcript's identity, the table of models, a token count above 200k, the default of 200k. The
+The window comes from the first of these sources that is known: the user's setting, the CLI's report
+(status line or transcript), the table of models, a token count above 200k, the default of 200k. The
 confidence depends on the source.
 """
 
@@ -21,10 +21,9 @@ class Confidence(StrEnum):
     automatic handoff."""
 
     REPORTED = "reported"
-    """The window comes from the user's setting or the CLI's status line."""
+    """The window comes from the user's setting, or the CLI reported it."""
     DERIVED = "derived"
-    """The window comes from the transcript's identity, the table of models, or a count above
-    200k."""
+    """The window comes from the transcript's data, the table of models, or a count above 200k."""
     ASSUMED = "assumed"
     """The window is assumed to be 200k, because no source has it."""
     UNKNOWN = "unknown"
@@ -75,9 +74,9 @@ def resolve_window(
 ) -> Window:
     """Return the window from the first argument that is known; an assumed 200k if none is.
 
-    `override` is the user's setting, `reported` comes from the status line, `identity` from the
-    transcript, `table` from the model's name. `seen` is the largest token count; a derived window
-    smaller than `seen` is wrong and ignored.
+    `override` is the user's setting. `reported` comes from the CLI: its status line or transcript.
+    `identity` comes from other data in the transcript, `table` from the model's name. `seen` is the
+    largest token count; a derived window smaller than `seen` is wrong and ignored.
     """
     for size in (override, reported):
         if size is not None and size > 0:

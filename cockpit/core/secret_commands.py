@@ -133,8 +133,8 @@ _END = deferred_pattern(r"[\n|;│]|&&|\\\\[nr]")
 _WORD = deferred_pattern(r"[^\s\"'`\\\\]+")
 _NAMES = {name.encode(): name for name in PROGRAMS}
 _LONGER_NAME = deferred_pattern(r"(?<!\\)(?<!\[\d\d)(?<!\[\d)(?:[A-Za-z0-9_.]|[A-Za-z0-9_.)]-)\Z")
-"""Matches text before a name that makes the name the end of a longer word. Does not match the letter
-of an escaped line end or of a colour code, or the sign of a diff."""
+"""Matches the text before a name that is only the end of a longer word. The letter of an escaped
+line end, the end of a colour code and the sign of a diff are not parts of a word."""
 MOST_PROGRAMS = 3
 """Maximum programs of one command that are checked, as in `sudo docker exec db mysql`."""
 _Word = tuple[int, str]

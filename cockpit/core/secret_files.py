@@ -201,7 +201,8 @@ _CERTIFICATE = "LS0tLS1CRUdJTiBDRVJU"
 """The beginning of a certificate in base64."""
 LONGEST_OBJECT = 20_000
 LONGEST_BEFORE = 4_000
-"""Maximum characters before an object's `kind` that are searched, because tools may sort fields."""
+"""Maximum characters before an object's `kind` that are searched, because a tool that sorts fields
+writes `data` before `kind`."""
 
 
 def file_secrets(text: str, folded: str, words: Words) -> Iterator[Span]:

@@ -30,7 +30,7 @@ whole, so that no text is read twice."""
 
 _NAME_REST = deferred_pattern(r"[A-Za-z0-9_.-]{0,60}")
 _NAME_HEAD = deferred_pattern(r"[A-Za-z0-9_.-]{0,80}")
-"""Matches the part of a name before its anchor, in reversed text."""
+"""Matches the part of a name before its anchor (see `secret_names.ANCHORS`), in reversed text."""
 _COLOUR = r"\x1b\[[0-9;]{0,12}m"
 _ESCAPED = r"(?:\\{0,7}[\"'`]|&(?:quot|apos|#0?3[49]|#x2[27]);)"
 _BETWEEN = deferred_pattern(

@@ -1,5 +1,6 @@
-"""Decide whether a value with a secret's name is a secret, and not a placeholder, code, path or
-prose.
+"""Decide whether a value is a secret, given that its name is a secret's name.
+
+Such a value can also be a placeholder, code, a path or prose.
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ def is_random(value: str) -> bool:
 
 
 def is_password(value: str, *, certain: bool) -> bool:
-    """Return whether a value with a password's name is a password.
+    """Return whether a value is a secret, given that its name has `Strength.PASSWORD`.
 
     `certain`: whether the text is surely a value, such as a quoted text or an option's argument.
     """
@@ -120,7 +121,10 @@ def is_password(value: str, *, certain: bool) -> bool:
 
 
 def is_token(value: str, *, certain: bool) -> bool:
-    """Return whether a value with a token's name is a token; `certain` is as in `is_password`."""
+    """Return whether a value is a secret, given that its name has `Strength.TOKEN`.
+
+    `certain` is as in `is_password`.
+    """
     if len(value) < SHORTEST_TOKEN or " " in value or "://" in value:
         return False
     if is_placeholder(value) or _PATH.match(value):
@@ -137,7 +141,8 @@ def is_token(value: str, *, certain: bool) -> bool:
 
 
 def is_key(value: str) -> bool:
-    """Return whether a value with a key's name is a secret key."""
+    """Return whether a value is a secret, given that its name has `Strength.KEY`, as `STRIPE_KEY`
+    has."""
     if len(value) < SHORTEST_KEY or _UUID.fullmatch(value) or "://" in value or " " in value:
         return False
     return not (is_placeholder(value) or _PATH.match(value)) and is_random(value)

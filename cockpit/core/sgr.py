@@ -86,9 +86,10 @@ def sanitised(line: str) -> str:
 
 
 def runs(line: str, state: Style = PLAIN) -> tuple[list[tuple[str, Style]], Style]:
-    """Return the line's runs of one style, beginning with the style `state`, and the final style.
+    """Split a line into runs of one style; return the runs and the style at the end of the line.
 
-    Neighbouring runs differ, and none is empty. Other escape sequences are removed.
+    `state` is the style at the beginning. Neighbouring runs differ, and none is empty. Other escape
+    sequences are removed.
     """
     if "\x1b" not in line:
         text = _text(line)
@@ -118,7 +119,8 @@ def _text(part: str) -> str:
 def _drawn(line: str, drawing: bool) -> tuple[str, bool]:
     """Return the line without SO and SI, with the letters between them replaced by line drawings.
 
-    Also returns whether the letters of the next line are drawn too.
+    `drawing`: whether an earlier line has an SO without SI. Also returns this value for the next
+    line.
     """
     out = []
     for part in re.split("([\x0e\x0f])", line):

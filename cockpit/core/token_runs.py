@@ -57,5 +57,5 @@ def spaced(text: str) -> str:
 
 
 def is_run(value: str) -> bool:
-    """Return whether `token_runs` contains the value for every text that contains the value."""
+    """Return whether `token_runs` finds this value in every text that contains the value."""
     return len(value) >= SHORTEST_RUN and CHARACTERS.issuperset(value)

@@ -19,7 +19,7 @@ class ToolNames:
     write: str
     """The tool that writes a file, as a phrase after "with"."""
     all: tuple[str, ...]
-    """The tools that a document of this CLI may mention; empty if unknown."""
+    """The tools that a document written in this CLI may mention; empty if unknown."""
 
 
 CLAUDE_TOOLS = ToolNames(

@@ -49,13 +49,14 @@ class LiveSession:
     obstacle: Obstacle | None = None
     """The reason why the session cannot be adopted; None without one."""
     restores_screen: bool = True
-    """Whether the CLI leaves its full screen when SIGTERM ends it."""
+    """Whether the CLI leaves the terminal's alternate screen when SIGTERM ends the CLI."""
 
 
 class LiveSessions(Protocol):
-    """Reads the files that show which sessions are open: status files, locks or logs, by CLI.
+    """Reads the files that show which sessions are open: status files, locks or logs.
 
-    Writes nothing. `look`, `transcript` and `check_reopenable` read files and block.
+    The kind of file depends on the CLI. Writes nothing. `look`, `transcript` and `check_reopenable`
+    read files and block.
     """
 
     def look(self) -> Sequence[LiveSession]:

@@ -93,7 +93,10 @@ class Terminal(Protocol):
     """A process's terminal, kept open so that no other process gets the same terminal."""
 
     def leave_full_screen(self) -> None:
-        """Leave the full screen and the modes of a program that a signal ended. Ignores errors."""
+        """Leave the alternate screen, and reset the terminal modes, after a signal ended a program.
+
+        Ignores errors.
+        """
 
     def write_line(self, text: str) -> None:
         """Write a line of safe text at the end of the output. Does not block; ignores errors."""

@@ -45,7 +45,7 @@ class AgentRecord:
     """A problem that the user has to solve, such as a start that failed, as text for the agent's
     row; None without one."""
     folder: str | None = None
-    """The agent's working directory in the worktree, which corresponds to `directory`; None without
+    """The worktree's folder that corresponds to `directory`, in which the agent works; None without
     a worktree, or if unknown."""
 
 

@@ -96,7 +96,8 @@ class Presence:
 
 @dataclass(frozen=True, slots=True)
 class Signal:
-    """One hook or status-line report that the reporter wrote to the spool."""
+    """One hook or status-line report that the reporter (a shell script) wrote to the spool
+    folder."""
 
     agent: AgentName
     event: str
@@ -264,9 +265,10 @@ class Runtime(Protocol):
     def supplement(self, agent: AgentName, text: str, *, at_start: bool) -> bool:
         """Give the agent facts when its next session starts, or after its next tool call.
 
-        With `at_start`, the agent gets the text when the next session starts; after a compaction or
-        `/clear`, that is in the same process. The text is delivered at most once, and replaces an
-        earlier text that was not delivered. Returns False if this CLI does not support such texts.
+        With `at_start`, the agent gets the text when the next session starts. A compaction or
+        `/clear` starts that session in the same process. The text is delivered at most once, and
+        replaces an earlier text that was not delivered. Returns False if this CLI does not support
+        such texts.
         """
 
     def withdraw_supplement(self, agent: AgentName) -> bool:

@@ -206,7 +206,7 @@ class Worktrees(Protocol):
     async def foresee(self, repository: Path, directory: Path, branch: str, base: str) -> bool:
         """Return whether `ensure` would use an existing branch.
 
-        Creates nothing. Raises as `ensure` does before it creates anything.
+        Creates nothing. Raises the errors that `ensure` raises before creating anything.
         """
 
     async def ensure(
@@ -219,7 +219,7 @@ class Worktrees(Protocol):
         agent: str = "",
         job: str = "",
     ) -> Worktree:
-        """Create the worktree, or adopt an existing one on that branch.
+        """Create the worktree, or adopt an existing worktree on `branch`.
 
         A new branch starts at `base`, any commit; empty means HEAD. Raises `CockpitError`, for
         example if the path has other content, or the branch is checked out elsewhere.
@@ -245,14 +245,14 @@ class Worktrees(Protocol):
     async def examine(self, tree: Tree) -> Tree:
         """Return the worktree with the fields that take time: `inner`, `ignored`, `ignored_sizes`.
 
-        Returns a worktree whose folder is missing unchanged.
+        If the worktree's folder is missing, returns the worktree unchanged.
         """
 
     async def salvage(self, tree: Tree, left_out: tuple[str, ...] = ()) -> str | None:
-        """Save the commit and all uncommitted changes under one git reference, and return its name.
+        """Save the commit and all uncommitted changes under one git reference.
 
-        Ignored files are saved too, except those in `left_out`. Changes nothing else. None if there
-        is neither a commit nor a file. Raises `CockpitError`.
+        Returns the reference's name; None if there is neither a commit nor a file. Ignored files
+        are saved too, except those in `left_out`. Changes nothing else. Raises `CockpitError`.
         """
 
     async def remove(

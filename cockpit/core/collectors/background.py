@@ -50,7 +50,7 @@ class SubagentCollector:
     def finished(self, event: ToolFinished) -> None:
         """Record the result of a call, or a notice about a subagent.
 
-        The event has the id of the call that started the subagent, or of the subagent itself.
+        The event has the id of the subagent, or of the call that started the subagent.
         """
         for key in self._named_by(event):
             known = self._subagents[key]
@@ -135,7 +135,7 @@ class BackgroundCollector:
                 del self._tasks[key]
 
     def passed(self, at: datetime | None) -> None:
-        """Mark running tasks whose time limit was before `at`, the time of a prompt, as ended."""
+        """Mark running tasks as ended if their time limit was before `at`, the time of a prompt."""
         if at is None or not self._limits:
             return
         for key in [key for key, until in self._limits.items() if until < at]:

@@ -8,7 +8,7 @@ from typing import TypeVar
 V = TypeVar("V")
 
 PENDING_KEPT = 500
-"""By default, `remember` keeps at most this number of entries, and `remember_call` at least."""
+"""Default number of entries: the maximum of `remember`, the minimum of `remember_call`."""
 
 
 def remember(kept: dict[str, V], key: str, value: V, limit: int = PENDING_KEPT) -> None:
@@ -19,10 +19,10 @@ def remember(kept: dict[str, V], key: str, value: V, limit: int = PENDING_KEPT) 
 
 
 def remember_call(kept: dict[str, V], ident: str, value: V, least: int = PENDING_KEPT) -> None:
-    """Set the entry of a tool call, and sometimes remove the oldest entries.
+    """Set the entry of a tool call. Above twice `least` entries, keep only the newest `least`.
 
-    The newest `least` entries always stay, and never more than twice as many: to remove several at
-    once is faster, and a reader that skims a transcript leaves most calls without a result.
+    Removing many entries at once is faster. Most entries have to be removed in this way when a
+    reader skims a transcript, because such a reader leaves most calls without a result.
     """
     kept[ident] = value
     if len(kept) > 2 * least:

@@ -198,7 +198,7 @@ class CommitCollector:
 def _has_reset(reset: re.Match[str], output: str) -> bool:
     """Return whether the output shows that a reset by the user succeeded.
 
-    Empty output proves nothing, because it does not contain the error of a failed reset.
+    Empty output proves nothing, because the output of a failed reset can be empty too.
     """
     if _NOW_AT.search(output) is not None:
         return True

@@ -32,7 +32,7 @@ _TOLD = deferred_pattern(
 """Matches a result that `gh` prints: `✓ Closed issue owner/name#7 (Title)`."""
 _DONE = deferred_pattern(r"^[✓✔] |\balready (?:closed|merged|open)\b", re.M)
 _LATER = deferred_pattern(r"\s--(?:auto|disable-auto|help|when-pipeline-succeeds)\b")
-"""Matches options with which `merge` does not merge at once."""
+"""Matches options with which `gh pr merge` or `glab mr merge` does not merge at once."""
 _STATE = deferred_pattern(
     r"""(?:"state"\s*:\s*"|^state:\s*)(OPEN|MERGED|CLOSED|DRAFT)\b""", re.I | re.M
 )
@@ -118,8 +118,8 @@ class LinkCollector:
     def _set_state(self, command: str, output: str, state: str) -> None:
         """Record the state of the link that a command or its output names.
 
-        If they name none, records the state of the only known issue or pull request, whichever the
-        command is about.
+        If neither names a link, records the state of the only known link of the command's kind
+        (issue or pull request); does nothing if several are known.
         """
         kind: Literal["issue", "pull_request"] = (
             "issue" if re.search(r"\b(?:gh|glab|tea) +issue", command) else "pull_request"

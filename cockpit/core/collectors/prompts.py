@@ -111,9 +111,10 @@ class PromptCollector:
         self._interrupted = False
 
     def _replace_first(self, text: str) -> None:
-        """Replace the sentence that names the prompt files with the text of the files.
+        """Replace the first prompt, which names the prompt files, with the text of the files.
 
-        A continuation is not the user's prompt, so the sentence is removed instead.
+        If the text is a continuation, removes the first prompt instead, because the user did not
+        write it.
         """
         first = self._prompts.popleft()
         if not is_continuation(text):

@@ -114,8 +114,8 @@ class TaskCollector:
     def _read_list(self, event: ToolFinished, known: frozenset[str]) -> None:
         """Use the list of tasks that the CLI printed, which includes changes by other sessions.
 
-        The CLI prints all tasks, so a task in `known` that a whole list lacks was deleted. Of a
-        list whose middle is missing in the event, only the whole lines are used.
+        A complete list has all tasks, so a task in `known` that is not in the list was deleted. If
+        the event lacks the middle of a long list, only the whole lines are used.
         """
         text = event.text.strip()
         lines = text.split("\n")

@@ -63,7 +63,8 @@ def purpose_of(command: str) -> Purpose:
 
 
 def awaited(tool: ToolUse) -> Awaited | None:
-    """Return which facts come from the result of a call; None if only a failed result is read."""
+    """Return which facts come from the result of a call; None if the result matters only after a
+    failure."""
     name = tool.name
     if name == "Bash":
         command = tool.input.get("command")

@@ -1,4 +1,4 @@
-"""Commands of a handoff to the engine. Every command is idempotent."""
+"""Commands that the supervisor's engine performs for a handoff. Every command is idempotent."""
 
 from __future__ import annotations
 

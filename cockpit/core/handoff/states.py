@@ -37,8 +37,8 @@ class Plan:
     review: bool
     """Whether the user reviews the document before the old process is ended."""
     successors: tuple[Successor, ...]
-    """The sessions to start, one for each allowed attempt: a CLI refuses an id that it has seen
-    before."""
+    """The sessions to start, one for each allowed attempt, because a CLI refuses an id that it has
+    seen before."""
     now: bool = False
     """Whether to interrupt the turn and subagents instead of waiting for their end."""
     writers: tuple[Writer, ...] = ("agent", "sdk", "facts")
@@ -96,7 +96,8 @@ class Waiting:
     laid: bool = False
     """The agent gets the request after its next tool call; the request was not pasted."""
     idle_since: float | None = None
-    """When the agent became idle while the request is pending; None if the agent is not idle."""
+    """Since when the agent has been idle while the request is pending; None if the agent is not
+    idle."""
     queued: bool = False
     """The handoff is waiting only for other handoffs."""
 
@@ -158,8 +159,11 @@ class Moving:
 
 @dataclass(frozen=True, slots=True)
 class Stopping:
-    """The old process is being ended. This state lasts until the process has ended or could not be
-    ended; it cannot be cancelled."""
+    """The old process is being ended.
+
+    This state lasts until the process has ended or could not be ended. In this state, the handoff
+    cannot be cancelled.
+    """
 
     document: Document
 

@@ -1,8 +1,8 @@
 """The rules from a sealed document to a new session: `Reviewing` and the states after it.
 
-The old session is ended only when its turn is over or was interrupted, the composer is empty, and
-no subagent or git operation is running. With `--now`, the handoff only waits for the end of the
-turn, and at most `HURRY` seconds.
+The old session is ended only when its turn is over or was interrupted, the composer (the CLI's
+prompt input) is empty, and no subagent or git operation is running. With `--now`, the handoff only
+waits for the end of the turn, and at most `HURRY` seconds.
 """
 
 from __future__ import annotations

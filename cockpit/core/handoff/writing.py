@@ -52,8 +52,8 @@ from cockpit.core.plurals import counted
 DELIVERY_PATIENCE = 15.0
 """Seconds that an idle agent may ignore a pasted request before the request is pasted again."""
 BOUNDARY_PATIENCE = 3.0
-"""Seconds for which an agent is idle before a request that waits for the end of a tool call is
-pasted instead."""
+"""A request that waits for the agent's next tool call is pasted instead after the agent has been
+idle for this many seconds."""
 DELIVERY_TRIES = 3
 """Number of requests before the next writer is tried."""
 ENDED = "the agent's process has ended"
