@@ -69,7 +69,8 @@ class Capabilities:
     """cockpit can read the number of tokens in context. If not, cockpit does not read the CLI's
     transcripts."""
     window: Answer
-    """The CLI reports its window size; otherwise cockpit looks it up in a table."""
+    """The CLI reports the size of the context window; otherwise cockpit looks the size up in a
+    table."""
     activity: tuple[Source, ...]
     mid_turn: Answer
     """cockpit can send text to the model in the middle of a turn."""
@@ -86,7 +87,7 @@ class Capabilities:
     held_compactions: Answer
     """cockpit can delay a compaction by some seconds."""
     drafts: Answer
-    """cockpit can allow the agent to write the draft of its document without a dialog."""
+    """cockpit can allow the agent to write the draft of the handoff document without a dialog."""
     copies: Answer
     """A copy of the session can answer a question without changing the session."""
     cost: Answer
@@ -124,7 +125,7 @@ class Capabilities:
 
     @property
     def chooses_ids(self) -> bool:
-        """Whether the id of a new session is unknown until its first hook."""
+        """Whether the id of a new session is unknown until the session's first hook."""
         return self.session_ids is SessionIds.MINTED
 
 

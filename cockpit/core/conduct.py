@@ -29,8 +29,8 @@ from cockpit.core.moments import (
 )
 
 NOTE_LAG = 1.5
-"""Seconds by which the status file must be newer than the latest report of a hook or the transcript
-to override this report."""
+"""The status file overrides the latest report of a hook or the transcript only if the file is newer
+by this many seconds."""
 NOTE_UNCHANGED = 4.0
 """Seconds after which an unchanged status file overrides every report that is older than the file,
 even by less than `NOTE_LAG`."""
@@ -50,7 +50,7 @@ class Conduct:
     began: bool = False
     """Whether the CLI reported that the session has started."""
     closed: str | None = None
-    """The CLI's reason for ending the session; None until it ends."""
+    """The CLI's reason for ending the session; None before the end."""
     prompts: int = 0
     """Number of prompts that the CLI accepted."""
     turns: int = 0
@@ -68,8 +68,7 @@ class Conduct:
     """Background tasks that were running when the last turn ended. Shells are removed when the
     status file reports that no shell runs."""
     background_known: bool = False
-    """Whether the CLI has reported its background tasks at the end of a turn, or that no shell
-    runs."""
+    """Whether the CLI has reported `background` at the end of a turn, or that no shell runs."""
     last_words: str = ""
     """The agent's last reply when a turn ended; empty after a new prompt."""
     words_at: float = 0.0
@@ -239,9 +238,10 @@ class Conduct:
         """Return the dialog that may still be open, and when it was reported.
 
         `tool` is the tool of a call that returned. Tool calls run in parallel, so another call's
-        dialog may still be open. Or the user has refused the dialog, and the call that returned is
-        the agent's next call. Only the status file shows which is the case. Returns None without a
-        dialog, if `tool` opened the dialog, or if the tool of the call or dialog is unknown.
+        dialog may still be open. It is also possible that the user refused the dialog, and that the
+        call that returned is the agent's next call. Only the status file shows which is the case.
+        Returns None without a dialog, if `tool` opened the dialog, or if the tool of the call or
+        dialog is unknown.
         """
         known = (self.dialog, self.asked_at) if self.dialog and self.asked_at else self.remembered
         if known is None or not tool or known[0].asked_by in {"", tool}:

@@ -1,8 +1,9 @@
 """A dataclass whose methods are compiled at their first use.
 
-`dataclasses.dataclass` compiles up to seven functions from text for each class, which takes
-0.3 to 0.6 ms. The supervisor loads more than 300 dataclasses before the screen can draw its first
-frame, and by then has used a fifth of them. Use this module where several dataclasses are defined.
+`dataclasses.dataclass` compiles up to seven functions from text for each class, which takes 0.3 to
+0.6 ms. The supervisor loads more than 300 dataclasses before the screen can draw its first frame,
+but by then has used only a fifth of these classes. Use this module where several dataclasses are
+defined.
 
 Fields, slots, patterns, `replace`, `asdict` and signatures work as in `dataclasses`. A class must
 have no base class with fields.

@@ -11,7 +11,8 @@ from typing import Any, cast
 
 
 def deferred_pattern(expression: str, flags: int = 0) -> re.Pattern[str]:
-    """Return an object with the attributes of `re.Pattern`, which compiles at its first use.
+    """Return an object with the attributes of `re.Pattern`; their first use compiles the
+    expression.
 
     The object is not an instance of `re.Pattern`: call its methods, and do not pass the object to a
     function of `re`.

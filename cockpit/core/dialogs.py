@@ -1,7 +1,7 @@
 """An open dialog of a CLI, and the check that pane and hook show the same request.
 
 A pane shows the choices, but may cut off a long command. A hook reports the whole command, but not
-the choices. A dialog can be answered only if both describe the same request.
+the choices. A dialog can be answered only if pane and hook describe the same request.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ LONGEST_BODY = 60_000
 LONGEST_TEXT = 600
 """Maximum characters of the user's text for a choice. The pane must show the whole text."""
 REVIEW = "Review your answers"
-"""Title of the page that shows the answers to several questions before they are given."""
+"""Title of the page that shows the answers to several questions before the answers are
+submitted."""
 PLAN = "Ready to code?"
 NO_PLAN = "Exit plan mode?"
 """Title of the dialog with which an agent leaves plan mode without a plan."""

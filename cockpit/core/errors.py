@@ -101,8 +101,8 @@ class ProgramMissing(CockpitError):
 
 
 DIAL_UNREACHABLE = 75
-"""Exit code of `cockpit dial-stdio` for `Unreachable`: the client on the other machine must
-distinguish a supervisor that is running from none. All other commands exit with 4 for both."""
+"""Exit code of `cockpit dial-stdio` for `Unreachable`, because the client on the other machine must
+know whether a supervisor is running. All other commands exit with 4, as for `NoSupervisor`."""
 
 BY_EXIT_CODE: dict[int, type[CockpitError]] = {
     kind.exit_code: kind

@@ -36,8 +36,8 @@ TYPES: dict[str, type[Any]] = {
     **dict.fromkeys(get_args(VerbKind), VerbAsked),
     **dict.fromkeys(get_args(PublishedKind), WorktreePublished),
 }
-"""Maps each event kind that this version records to its type. A type of several kinds has the kind
-as a field."""
+"""Maps each event kind that this version records to the type of the event. A type of several kinds
+has the kind as a field."""
 
 
 def to_data(event: Event) -> dict[str, Any]:
@@ -54,8 +54,8 @@ def to_data(event: Event) -> dict[str, Any]:
 def from_data(kind: str, data: Mapping[str, Any]) -> Event:
     """Read a stored event, including an event of another version.
 
-    A missing value becomes the unknown value of its type. Keys that this version does not know are
-    ignored.
+    A missing value becomes the unknown value of its type: empty, 0, False or None. Keys that this
+    version does not know are ignored.
     """
     event = TYPES.get(kind)
     if event is None:

@@ -1,4 +1,4 @@
-"""Limit the facts of a document that no model wrote to a number of tokens, by importance.
+"""Shorten the facts of a document that no model wrote, so that they fit into a number of tokens.
 
 Keeps the facts that a successor needs most. Lists lose their oldest items, long texts lose their
 end.

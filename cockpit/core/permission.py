@@ -3,7 +3,7 @@
 The mode of a successor allows nothing without asking that its predecessor's mode did not, except
 that a mode of another CLI may allow `Right.LOOK`. The same name means different things in different
 CLIs, so the rights of the modes are compared, not their names. Reading files is not compared,
-because each CLI allows it by rules of its own.
+because each CLI has its own rules for reading.
 """
 
 from __future__ import annotations

@@ -15,9 +15,11 @@ from fractions import Fraction
 from cockpit.core.plurals import counted
 
 LOAD_STEP = 0.1
-"""Unit of load per core. Loads that round to the same multiple are equal, because loads vary."""
+"""Loads per core that round to the same multiple of this value count as equal, because loads
+vary."""
 MEMORY_STEP = 100_000_000
-"""Unit of free memory in bytes: amounts that round down to the same multiple are equal."""
+"""Amounts of free memory that round down to the same multiple of this value, in bytes, count as
+equal."""
 
 
 @dataclass(frozen=True, slots=True)

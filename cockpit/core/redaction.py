@@ -19,7 +19,7 @@ from cockpit.core.secret_shapes import looks_secret, shaped_secrets, url_passwor
 from cockpit.core.token_runs import token_runs
 
 SHORTEST_UNNAMED = 8
-"""Minimum characters of a value that is secret because of its position, shape or a weak name."""
+"""Minimum characters of a secret value, unless the variable's name is certainly secret."""
 LONGEST_CHAIN = 4
 """Maximum rounds of replacement, because replacing one secret can reveal another."""
 
@@ -146,11 +146,11 @@ def count_redacted(text: str) -> int:
 
 
 def secret_values(environment: Mapping[str, str]) -> list[str]:
-    """Return the secret values of an environment, by the variable's name or the value's shape, and
-    the passwords and tokens in its URLs.
+    """Return the secret values of an environment, and the passwords and tokens in its URLs.
 
-    Paths and a few ordinary words are left out, even under a secret name. Numbers and short values
-    are included only under a name that is certainly secret.
+    A value is secret by the variable's name or by the value's shape. Paths and a few ordinary words
+    are left out, even under a secret name. Numbers and short values are included only under a name
+    that is certainly secret.
     """
     values: dict[str, None] = {}
     for name, value in environment.items():

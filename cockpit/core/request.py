@@ -72,7 +72,7 @@ def request(
 
 
 def note_warning(used: str | None) -> str:
-    """Return the note that tells the agent how full its context is, and to commit what is done."""
+    """Return the note that tells the agent how full its context is, and to commit finished work."""
     full = f" ({used})" if used else ""
     return (
         f"{FROM_COCKPIT}, which runs this terminal: the context of this session is filling "
@@ -106,7 +106,7 @@ def request_reply(
 
 
 def ask_to_end() -> str:
-    """Return the note that tells the agent that its document is complete, and to end its turn."""
+    """Return the note that asks the agent to end its turn, because its document is complete."""
     return (
         f"{FROM_COCKPIT}, which runs this terminal: the handoff document of this session is "
         "complete. The job continues in a new session as soon as your turn ends. Finish the "

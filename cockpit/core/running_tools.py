@@ -1,7 +1,7 @@
-"""Track the tool calls of a session's main thread that have not returned, from its transcript.
+"""Track the tool calls of a session's main thread that have not returned, from the transcript.
 
-Hooks report only the end of a tool. An interrupt between two tools loses no work; an interrupt
-during a tool can.
+Hooks report only the end of a tool. An interrupt during a tool can lose work; an interrupt between
+two tools cannot.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ class Words:
     """The set of words in a text.
 
     A word that directly follows an escape (`\\n`), a colour code or dashes is included twice: with
-    the letter of the escape, the end of the code or the dashes, and without.
+    and without the letter of the escape, the end of the code, or the dashes.
     """
 
     each: frozenset[bytes]

@@ -2,7 +2,7 @@
 
 A statement is a list item or a paragraph. Two statements are compared by their words, cautiously:
 if it is not certain that both say the same, they count as different. A wrong match would drop a
-decision silently; a missed match only repeats it.
+decision silently; a missed match only repeats a decision.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ class Obstacle:
     reason: str
     """Why the session cannot be adopted, as a sentence."""
     remedy: str
-    """The user's step before an agent can reopen the session, as a clause."""
+    """The step that the user must take before an agent can reopen the session, as a clause."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -63,7 +63,8 @@ class Launch:
     prompt_folder: Path | None = None
     """Folder for the prompt's files; None means the default folder."""
     prompt_file: Path | None = None
-    """The file into which the prompt is written, and which `argv` names; None: no such file."""
+    """The file into which cockpit writes the prompt, and whose path is in `argv`; None without such
+    a file."""
     lease: Path | None = None
     """A file on which the process and its children hold a kernel lock. While another process holds
     the lock, the process does not start, so only one runs at a time. None for no lock."""

@@ -116,7 +116,7 @@ class Processes(Protocol):
         """Return whether exactly this process is still running; False for a zombie."""
 
     def marked(self, marker: str) -> list[ProcessId]:
-        """Return all processes but this one with `COCKPIT_RUN=<marker>` in their environment.
+        """Return all processes with `COCKPIT_RUN=<marker>` in their environment, except this one.
 
         Empty for an empty marker.
         """

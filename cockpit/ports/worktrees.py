@@ -140,7 +140,7 @@ class Tree:
     """Number of changed files that `git status` does not show (assume-unchanged, skip-worktree)."""
     untracked: int | None = 0
     ignored: tuple[str, ...] = ()
-    """Ignored files and folders, without handoff documents. After `Worktrees.examine`, also without
+    """Ignored files and folders, except handoff documents. After `Worktrees.examine`, also except
     files that are the same in the main checkout."""
     ignored_sizes: tuple[int, ...] = ()
     """Bytes of each file and folder of `ignored`, in the same order; empty before
@@ -149,7 +149,7 @@ class Tree:
     """Other repositories inside the worktree: initialised submodules, worktrees, clones. Empty
     before `Worktrees.examine`."""
     modules: tuple[str, ...] = ()
-    """Submodules with commits that are not pushed, and whose repositories are removed with the
+    """Submodules that have unpushed commits, and whose repositories are removed with the
     worktree."""
     busy: str | None = None
     """The git operation in progress, as in `GitFacts.busy`."""
@@ -258,8 +258,8 @@ class Worktrees(Protocol):
     async def remove(
         self, tree: Tree, objection: Objection, left_out: tuple[str, ...] = ()
     ) -> Removed:
-        """Save the worktree's content as `salvage` does, then remove the worktree. Its branch
-        stays.
+        """Save the worktree's content as `salvage` does, then remove the worktree but not the
+        branch.
 
         The caller decides which worktrees may be removed. Raises `NotNow`, with the worktree still
         in place, if the worktree changed during the removal, or `objection` returns a reason.

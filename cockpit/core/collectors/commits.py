@@ -89,7 +89,8 @@ class CommitCollector:
     def quiet(self) -> tuple[str, ...]:
         """Subjects of commits that are not in `commits`, but may be on the branch.
 
-        git did not print the hash, or a reset or an amendment seems to have removed the commit.
+        For such a commit, git did not print the hash, or a reset or an amendment seems to have
+        removed the commit.
         """
         return tuple(self._quiet)
 

@@ -13,7 +13,8 @@ class Prepare:
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """Ask the agent for the document: in its next hook while it works, else by pasting a prompt."""
+    """Ask the agent for the document: in the agent's next hook during a turn, else with a pasted
+    prompt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +67,7 @@ class StartSuccessor:
 
 @dataclass(frozen=True, slots=True)
 class RevivePredecessor:
-    """Reopen the old session in its pane."""
+    """Reopen the old session in the agent's pane."""
 
 
 Command = (

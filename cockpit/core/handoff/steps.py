@@ -85,8 +85,8 @@ def call_off(handoff: Handoff, event: CalledOff, *extra: Command) -> Step:
 def write(handoff: Handoff, writer: str, now: float, why: str = "") -> Step:
     """Return the handoff in `Documenting`, with the command to compose the document at once.
 
-    For a writer that does not need the agent, and for an existing document. `why` is the reason
-    that the previous writer failed.
+    Used for a writer that does not need the agent, and for an existing document. `why` is the
+    reason that the previous writer failed.
     """
     state = Documenting(
         writer=writer,  # type: ignore[arg-type]
