@@ -179,9 +179,9 @@ class Collector:
     def goal(self) -> str | None:
         """The user's first prompt, or the goal in the files or the document that the prompt names.
 
-        A prompt that the user interrupted before any work is replaced by the next prompt. In a
+        A prompt that the user interrupted before any work is replaced by the next prompt. For a
         successor, the goal that cockpit's first prompt quotes. Without a prompt, the session's
-        title; None if both are unknown.
+        title; None without either.
         """
         return self._prompts.goal if self._prompts.goal is not None else self._title
 

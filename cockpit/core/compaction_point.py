@@ -2,7 +2,7 @@
 
 The CLI itself uses the formula. With some accounts and gateways, however, Claude Code 2.1.330
 compacts only when the API refuses the request, at a higher count. An observation overrides earlier
-ones that contradict it. Token counts are those of the model's last reply.
+observations that contradict it. Token counts are those of the model's last reply.
 """
 
 from __future__ import annotations

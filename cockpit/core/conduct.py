@@ -30,10 +30,10 @@ from cockpit.core.moments import (
 
 NOTE_LAG = 1.5
 """The status file overrides the latest report of a hook or the transcript only if the file is newer
-by this many seconds."""
+by at least this many seconds."""
 NOTE_UNCHANGED = 4.0
-"""Seconds after which an unchanged status file overrides every report that is older than the file,
-even by less than `NOTE_LAG`."""
+"""A status file that has not changed for this many seconds overrides every older report, even a
+report that is older by less than `NOTE_LAG`."""
 SERVES: Final = frozenset({"shell", "monitor"})
 """Types of background tasks that may run indefinitely, such as a server.
 

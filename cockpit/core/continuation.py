@@ -13,7 +13,8 @@ from cockpit.core.markdown import code, fenced, one_line, plain, shortened
 from cockpit.core.tool_names import CLAUDE_TOOLS, ToolNames, change_of_cli
 
 LONGEST_GOAL = 2_000
-"""Maximum characters of the goal in a continuation; the document has more of a longer goal."""
+"""Maximum characters of the goal in a continuation; the document contains more of a goal that is
+cut."""
 LONGEST_STEP = 400
 """Maximum characters of the first step, and of a decision or constraint, in a continuation."""
 _BEGINNING = "You continue a job in a new session"
@@ -100,9 +101,9 @@ def quoted_goal(prompt: str) -> str | None:
 def first_prompt(prompt: str, marker: str | None = None) -> str:
     """Build the prompt of a job's first session: the user's prompt, unchanged.
 
-    With a marker, a paragraph about the marker follows the prompt. In every mode, the agent prints
-    the marker when the job is done; cockpit then pushes the branch, opens a pull request and runs
-    hooks, as far as configured.
+    `marker` is the line that the agent prints when the job is done, in every mode. If it is set, a
+    paragraph after the prompt asks for this line. When the line is printed, cockpit pushes the
+    branch, opens a pull request and runs hooks, as far as configured.
     """
     return f"{prompt}\n\n{_completion(marker)}" if marker else prompt
 

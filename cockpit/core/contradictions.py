@@ -1,8 +1,8 @@
 """Find statements of a document that the transcript's last checks and failures contradict.
 
 Compares only lines that name tests, lint, build or a failed command, and that claim success. Skips
-lines with a negation, a condition, a plan or a past tense, because their claim is uncertain. Reads
-English, German, Spanish and French.
+lines with a negation, a condition, a plan or a past tense, because the claim in such a line is
+uncertain. Reads English, German, Spanish and French.
 """
 
 from __future__ import annotations

@@ -11,8 +11,7 @@ from typing import Any, cast
 
 
 def deferred_pattern(expression: str, flags: int = 0) -> re.Pattern[str]:
-    """Return an object with the attributes of `re.Pattern`; their first use compiles the
-    expression.
+    """Return an object like `re.Pattern` whose expression is compiled at its first use.
 
     The object is not an instance of `re.Pattern`: call its methods, and do not pass the object to a
     function of `re`.

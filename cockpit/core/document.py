@@ -163,7 +163,7 @@ def validate(text: str, *, complete: bool = False) -> list[Problem]:
     """List the problems of a draft or, with `complete`, of a whole document.
 
     A draft needs the sections in `REQUIRED`; a whole document needs front matter and every section
-    that is not in `OPTIONAL`. Both have at most `LARGEST` bytes. The writer's own sections in a
+    that is not in `OPTIONAL`. Both can have at most `LARGEST` bytes. The writer's own sections in a
     draft are limited to `LARGEST_DRAFT`, to leave room for the request.
     """
     if not text.strip():

@@ -47,7 +47,7 @@ def host_and_name(full_name: str) -> tuple[str | None, str]:
 def command_name(full_name: str, main: str = LOCAL) -> str:
     """Return an agent's name as commands take it: `name`, or `name --host host`.
 
-    `main` is the host of a name without a host.
+    `main` is the host of the agent if `full_name` does not name a host.
     """
     named, name = host_and_name(full_name)
     host = named or main

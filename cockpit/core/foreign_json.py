@@ -24,7 +24,8 @@ _UNESCAPED = re.compile("[\ud800-\udfff]")
 _ENCODED = re.compile(rb"\xed[\xa0-\xbf][\x80-\xbf]")
 """Matches half of a surrogate pair, encoded in a form that UTF-8 forbids."""
 _DECODER = json.JSONDecoder(parse_constant=lambda _: None)
-"""The decoder for all texts. `json.loads` with `parse_constant` would build one for each text."""
+"""The decoder for all texts. `json.loads` with `parse_constant` would build a decoder for each
+text."""
 
 
 def loads(text: bytes | str) -> Any:

@@ -13,7 +13,7 @@ def is_git_name(name: str) -> bool:
     """Return whether a part of a path is `.git`, or a name that some file system treats as `.git`.
 
     File systems may ignore case, zero-width characters, final dots and spaces, or the part after a
-    colon, and may have short names.
+    colon, and may have short names (`GIT~1`).
     """
     visible = "".join(char for char in name if unicodedata.category(char) != "Cf")
     plain = visible.casefold().partition(":")[0].rstrip(". ")

@@ -1,6 +1,6 @@
 """Decide when a due handoff may begin: cooldown, growth, age, limits and queue.
 
-The functions that return a reason return a clause, which the screen shows on the agent's row.
+The functions return a reason as a clause, which the screen shows on the agent's row.
 """
 
 from __future__ import annotations

@@ -48,7 +48,7 @@ def attach_vector(connect: Sequence[str]) -> tuple[str, ...]:
 def typed(connect: Sequence[str], *words: str, terminal: bool = False) -> str:
     """Return the command line that runs a program on the host, for the user to type.
 
-    With `terminal`, ssh opens a terminal on the host, which sudo needs to ask for a password.
+    With `terminal`, ssh opens a terminal on the host, so that sudo can ask for a password.
     """
     own = [connect[0], "-t", *connect[1:]] if terminal and is_ssh(connect) else list(connect)
     return shlex.join([*own, *words])

@@ -48,7 +48,7 @@ French."""
 
 
 def correction_of(text: str, turn: int, constraints: Sequence[Constraint]) -> Constraint | None:
-    """Return the user's correction of an earlier statement, given after `turn`; None without one.
+    """Return the user's correction, made after `turn`, of an earlier statement; None without one.
 
     `text` is the statement. Of several corrections, returns the one that shares the most words with
     the statement; if several share as many, the latest.
@@ -73,7 +73,7 @@ def correction_of(text: str, turn: int, constraints: Sequence[Constraint]) -> Co
 def answer_correction(
     question: str, answer: str, turn: int, constraints: Sequence[Constraint]
 ) -> Constraint | None:
-    """Return the user's correction of an answer, given after `turn`; None without one.
+    """Return the user's correction, made after `turn`, of an earlier answer; None without one.
 
     First compares the question and the answer together, then only the answer.
     """

@@ -20,7 +20,8 @@ LONGEST = 1_700
 """Maximum characters of any request without `told`, for a path of up to 300 characters."""
 
 Occasion = Literal["tool", "stop", "prompt"]
-"""The time of the request: after a tool call, at the end of a turn, or pasted into the composer."""
+"""The time of the request: after a tool call, at the end of a turn, or pasted into the CLI's prompt
+input."""
 
 _BEGIN: dict[Occasion, str] = {
     "tool": "Finish the current step, then write the document",

@@ -38,8 +38,8 @@ class _Place:
     """The word, in lower case, after which the expression is matched."""
     expression: re.Pattern[str]
     judge: Literal["password", "random", "drawn", "sure"] = "password"
-    """Which values are secrets. `password`: values that look like a password; `random`: random text;
-    `drawn`: random text, but no UUIDs or calls; `sure`: all values."""
+    """Which values are secrets. `password`: values that look like a password; `random`: random
+    text; `drawn`: random text, but no UUIDs or function calls; `sure`: all values."""
     kind: str = "command"
 
 
@@ -169,7 +169,7 @@ _ALL_FORMS = (
         for word in ("mnemonic", "seed phrase", "seed_phrase", "recovery phrase")
     ),
 )  # fmt: skip
-"""Forms of secrets in source code and documents that `core.secret_names` does not know."""
+"""Forms of secrets in source code and documents. `core.secret_names` does not know these forms."""
 _WORD_FORMS = [form for form in _ALL_FORMS if form.word.isascii() and form.word.isalpha()]
 """Forms that are tried only if the text contains the form's `word` as a whole word."""
 _FOREIGN_FORMS = [form for form in _ALL_FORMS if not form.word.isascii()]

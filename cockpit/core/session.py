@@ -52,7 +52,8 @@ class ToolUse:
 
 @_frequent
 class AssistantReplied:
-    """One record of an API message; a message can have several, each with other text and tools."""
+    """One record of an API message. A message can have several records, each with different text
+    and tools."""
 
     message_id: str
     model: str
@@ -286,7 +287,7 @@ class Identified:
     model: str | None = None
     window: int | None = None
     compacts_at: int | None = None
-    """Tokens at which the CLI compacts automatically, if its transcript says so."""
+    """Tokens at which the CLI compacts automatically, if the transcript says so."""
 
 
 @dataclass(frozen=True, slots=True)

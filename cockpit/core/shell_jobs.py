@@ -41,7 +41,8 @@ def shell_jobs(command: str) -> tuple[str, ...]:
 def printed_pid(command: str, output: str) -> str:
     """Return the process id that the shell printed for a background command.
 
-    The shell prints the id for `echo $!`, or as in `[1] 4711`. Empty if there is none, or several.
+    The shell prints the id for `echo $!`, or as in `[1] 4711`. Empty if the shell printed no id, or
+    several.
     """
     is_printed = "$!" in command or output.startswith("[")
     pids = {*_PID.findall(output)} if is_printed else set()

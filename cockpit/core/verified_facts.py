@@ -1,7 +1,7 @@
 """The section `Verified Facts` of a handoff document, written from git and the transcript.
 
-A commit in the transcript or the agent's text that git does not have is marked as unverified. This
-module does not run git: the caller passes a `GitView`.
+A commit that the transcript or the agent's text names, but that git does not have, is marked as
+unverified. This module does not run git: the caller passes a `GitView`.
 """
 
 from __future__ import annotations
@@ -210,8 +210,9 @@ def todos(items: Sequence[Todo]) -> str:
 def background_work(facts: Facts) -> str:
     """Return one line for each subagent and background task, with advice for the successor.
 
-    Of the tasks that have ended, only the last `MOST_OVER` are listed. Empty if there are none.
-    `is_background_line` recognises these lines by their beginning: the kind and the id.
+    Of the tasks that have ended, only the last `MOST_OVER` are listed. Empty without subagents and
+    background tasks. `is_background_line` recognises these lines by their beginning: the kind and
+    the id.
     """
     open_ = [task for task in facts.background if task.status in ("running", "unknown")]
     over = [task for task in facts.background if task not in open_]
@@ -360,8 +361,9 @@ def commits(facts: Facts, git: GitView, claims: Sequence[str] = ()) -> str:
     """List the session's commits in git, newest first; then the other commits of the transcript,
     and commits in `claims` that git does not have.
 
-    A commit that git does not have is marked as unverified, and one that git was not asked about as
-    not checked. A commit that no branch has now is left out. Returns `None.` without commits.
+    A commit that git does not have is marked as unverified. A commit that git was not asked about
+    is marked as not checked. A commit that no branch has now is left out. Returns `None.` without
+    commits.
     """
     lines = [f"{code(made.hash, 40)} {_text(made.subject)}" for made in git.commits]
     known = [made.hash for made in git.commits]

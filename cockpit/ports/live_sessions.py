@@ -1,6 +1,6 @@
 """Sessions that running CLI processes of this user have open, from files that the CLIs write.
 
-The screen shows the sessions that cockpit did not start as the group *elsewhere*.
+The group *elsewhere* on the screen shows the sessions that cockpit did not start.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class LiveSessions(Protocol):
     def watch(self, call: Callable[[], None]) -> Callable[[], None]:
         """Run `call` on the running event loop when the open sessions may have changed.
 
-        Returns a function that stops the calls.
+        Returns a cancel function.
         """
 
 

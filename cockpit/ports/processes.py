@@ -49,7 +49,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Ancestor:
-    """A process, or an ancestor of a process, with values that show who started the process.
+    """One process of `Processes.ancestry`, with values that show who started the process.
 
     All text is untrusted. Values that are missing or cannot be read are empty.
     """

@@ -96,9 +96,9 @@ class SessionRecord:
     model: str = ""
     """The model that a handoff chose for the session; empty for the default."""
     chosen_modes: dict[str, str] = field(default_factory=dict)
-    """For each CLI but the configured one: the permission mode, narrower than before, that the user
-    chose in an earlier session of that CLI; the newest choice is last. `permission_mode` is a mode
-    of the configured CLI."""
+    """Permission modes by CLI, except for the configured CLI; the newest choice is last. Each is
+    the mode, narrower than before, that the user chose in an earlier session of that CLI.
+    `permission_mode` is a mode of the configured CLI."""
 
 
 @dataclass(frozen=True, slots=True)

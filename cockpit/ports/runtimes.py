@@ -197,7 +197,7 @@ class Runtime(Protocol):
         """Return the status of this process from the CLI's status file; None without a file."""
 
     def open_session(self, pid: int, environment: Mapping[str, str]) -> SessionId | None:
-        """Return the CLI's only session that this process or a child of it has open.
+        """Return the only session of the CLI that this process or a child process has open.
 
         None if cockpit cannot prove which session is open, and for CLIs that report their sessions
         in another way.

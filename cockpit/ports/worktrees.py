@@ -76,7 +76,7 @@ class Diff:
     untracked: tuple[str, ...] = ()
     """Untracked files, and folders with only untracked files; made safe to show."""
     text: str = ""
-    """The output of `git diff`. Invalid bytes are replaced; otherwise the text is untrusted."""
+    """The output of `git diff`. The text is untrusted; only invalid bytes are replaced."""
     cut: bool = False
     """Whether the diff is incomplete, because it is too large."""
     unknown: str | None = None
@@ -312,10 +312,10 @@ class Worktrees(Protocol):
         ...
 
     async def unpushed(self, directory: Path) -> tuple[str, ...] | None:
-        """Return the hashes of the newest commits of HEAD and local branches that no remote branch
-        has.
+        """Return the hashes of the newest unpushed commits, at most `UNPUSHED_READ`.
 
-        At most `UNPUSHED_READ`. None if there is no remote branch, or git fails.
+        A commit is unpushed if HEAD or a local branch has the commit, but no remote branch. None if
+        there is no remote branch, or git fails.
         """
 
     async def known(self, repository: Path, commit: str) -> bool:

@@ -59,8 +59,8 @@ def commits(command: str) -> bool:
 class CommitCollector:
     """Keeps the commits of the agent, of subagents, and of the user's shell commands in the CLI.
 
-    A commit that a reset or an amendment removes from the branch is removed here. A later reset to
-    such a commit adds it again.
+    Drops a commit that a reset or an amendment removes from the branch. A later reset to such a
+    commit adds the commit again.
     """
 
     __slots__ = ("_branch", "_by_user", "_commits", "_committing", "_elsewhere", "_left", "_quiet")
@@ -68,7 +68,7 @@ class CommitCollector:
     def __init__(self) -> None:
         self._commits: dict[str, CommitMade] = {}
         self._committing: dict[str, str] = {}
-        """The commands about commits that have no result yet, by the call's id."""
+        """Unfinished commands about commits, by the id of the call."""
         self._branch = ""
         """The branch of the last commit that git printed."""
         self._quiet: dict[str, None] = {}
@@ -149,7 +149,7 @@ class CommitCollector:
             self._take_back(int(reset[2] or 1))
 
     def _is_at(self, target: str) -> bool:
-        """Make a known commit the newest one, and return whether the commit is known."""
+        """Make `target` the newest commit, if this commit is known; return whether it is known."""
         known = [*self._commits]
         for at, hash_ in enumerate(known):
             if same_commit(hash_, target):
@@ -211,9 +211,9 @@ def _amends(command: str) -> bool:
 
 
 def quiet_subject(command: str, output: str) -> str:
-    """Return the subject of a commit that git did not print, from the command; empty if unknown.
+    """Return a new commit's subject from the command, for a commit that git did not print.
 
-    The command must have succeeded, and its output must name no commit.
+    Empty if unknown. The command must have succeeded, and its output must name no commit.
     """
     if _DRY.search(command) or _NO_COMMIT.search(output):
         return ""

@@ -138,7 +138,7 @@ class FailureCollector:
 
 
 def _same_check(failed: str, worked: str) -> bool:
-    """Return whether a later command runs all kinds of checks (tests, lint) of a failed command.
+    """Return whether a later command runs all kinds of checks that a failed command ran.
 
     True if the failed command ran no checks.
     """

@@ -41,7 +41,8 @@ class Interrupt:
 
 @dataclass(frozen=True, slots=True)
 class Compose:
-    """Validate the text of `writer`, add facts and seal the document. An event has the result."""
+    """Validate the text of `writer`, add facts and seal the document. An event reports the
+    result."""
 
     writer: Writer
 
