@@ -17,7 +17,7 @@ from cockpit.core.errors import BadUsage
 from cockpit.core.reading import DEFAULT_WINDOW
 
 LARGE_FROM = 500_000
-"""Minimum window size, in tokens, for the absolute caps of thresholds to apply."""
+"""The caps of thresholds apply only to windows of at least this many tokens."""
 RESERVE = 20_000
 """Minimum tokens from the notice, warn and act thresholds to the CLI's compaction point, so that a
 handoff ends before the compaction."""
@@ -71,7 +71,8 @@ class Threshold:
     """Whether `amount` is counted from the end of the window: `30% left`."""
 
     def tokens(self, window_tokens: int) -> int:
-        """Return the tokens used at this threshold; can be negative or larger than the window."""
+        """Return the token count of this threshold in a window; can be negative or larger than the
+        window."""
         amount = round(self.amount * window_tokens) if self.share else round(self.amount)
         return window_tokens - amount if self.left else amount
 

@@ -85,7 +85,7 @@ class Capabilities:
     compactions: Answer
     """The CLI reports compactions."""
     held_compactions: Answer
-    """cockpit can delay a compaction by some seconds."""
+    """cockpit can delay a compaction for some seconds."""
     drafts: Answer
     """cockpit can allow the agent to write the draft of the handoff document without a dialog."""
     copies: Answer
@@ -106,7 +106,7 @@ class Capabilities:
     end_signal: EndSignal = "TERM"
     """The signal that asks the CLI's process to end."""
     end_keys: tuple[str, ...] = ()
-    """Keys (see `core.pane_keys`) and texts that ask the idle CLI to end, before
+    """Keys (see `core.pane_keys`) and texts that ask the idle CLI to end; cockpit sends them before
     `end_signal`."""
     pastes_at: str = ""
     """Text on the CLI's screen that shows that cockpit can paste the first prompt. Empty: the CLI

@@ -48,7 +48,8 @@ class Place:
     number: int = 0
     """Position of the session in its job, from 1; 0 if unknown."""
     agent: str = ""
-    """The session's agent, if the session is from a job that this job continues; else empty."""
+    """The session's agent, if the session belongs to another job, which the current job continues;
+    else empty."""
 
     def of(self, agent: str) -> Place:
         """Return this session as seen from another job, which continues the job of `agent`."""

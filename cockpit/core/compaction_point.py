@@ -20,9 +20,10 @@ class SeenPoint:
     """Token counts at which one CLI version did and did not compact, for one model and window."""
 
     passed: int | None = None
-    """The most tokens at which the CLI sent another request without compacting; None if unknown."""
+    """The highest token count at which the CLI sent a request without compacting; None if
+    unknown."""
     compacted: int | None = None
-    """The fewest tokens at which the CLI compacted automatically; None if unknown."""
+    """The lowest token count at which the CLI compacted automatically; None if unknown."""
 
     def after_pass(self, tokens: int) -> SeenPoint:
         """Return the observations with one more request that was sent at this number of tokens."""

@@ -50,7 +50,7 @@ class Conduct:
     began: bool = False
     """Whether the CLI reported that the session has started."""
     closed: str | None = None
-    """The CLI's reason for ending the session; None before the end."""
+    """The CLI's reason for ending the session; None while the session is open."""
     prompts: int = 0
     """Number of prompts that the CLI accepted."""
     turns: int = 0
@@ -182,7 +182,8 @@ class Conduct:
 
     @property
     def works_in_background(self) -> bool:
-        """Whether subagents or background tasks other than `SERVES` run, even after the turn."""
+        """Whether subagents or background tasks other than `SERVES` run, even if the turn has
+        ended."""
         return bool(self.subagents) or any(task.type not in SERVES for task in self.background)
 
     def noted(

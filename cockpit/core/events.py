@@ -190,7 +190,7 @@ class CompactionKept:
 
 @dataclass(frozen=True, slots=True)
 class ElsewhereCrossed:
-    """A watched session that cockpit did not start is past the act threshold."""
+    """The context of a watched session, which cockpit did not start, is past the act threshold."""
 
     kind: ClassVar[EventKind] = "elsewhere.crossed"
     session: str

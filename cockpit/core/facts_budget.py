@@ -28,7 +28,8 @@ QUOTED = 400
 
 
 def estimated_tokens(text: str) -> int:
-    """Estimate the tokens of a text: one for 3.5 ASCII characters, or for 1.3 other characters."""
+    """Estimate the tokens of a text: one per 3.5 ASCII characters, and one per 1.3 other
+    characters."""
     if text.isascii():
         return round(len(text) / 3.5)
     ascii_count = sum(char < "\x80" for char in text)

@@ -17,7 +17,7 @@ LOOK_AROUND = "git status && git log -5 --oneline"
 LOOK_AROUND_WITHOUT_GIT = "ls -la"
 NONE_KNOWN = "None known."
 LONGEST_REPLY = 4_000
-"""Maximum characters of a reply, and of the summary for the time when the user was away."""
+"""Maximum characters of a reply, and of the CLI's summary for a returning user."""
 
 
 def draft_from_facts(facts: Facts, git: GitView, goal: str | None = None, *, cut: str = "") -> str:

@@ -30,7 +30,7 @@ class FrontMatter:
     id: str = ""
     """Id of the handoff; empty in a preview, which has no id yet."""
     number: int = 1
-    """Position in the chain of the session that is handed off, from 1."""
+    """The position, in the chain, of the session that is handed off; from 1."""
     previous_document: str | None = None
     """Absolute path of the document with which the old session began."""
     agent: str = ""

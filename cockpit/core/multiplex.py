@@ -241,7 +241,8 @@ class Multiplexer:
         return len(self._frames)
 
     def output(self) -> bytes:
-        """Return the bytes to send, in a form that the peer can decompress at once."""
+        """Return the bytes to send. The peer can decompress these bytes without waiting for
+        more."""
         before = b"" if self._greeted else GREETING
         self._greeted = True
         if not self._frames:

@@ -13,7 +13,7 @@ from dataclasses import replace
 from cockpit.core.facts import CommitMade
 
 UNPUSHED_READ = 200
-"""Maximum commits without a remote branch that are read from git."""
+"""Maximum unpushed commits that are read from git."""
 
 
 def session_commits(

@@ -59,7 +59,8 @@ _LIMITS = (
     "replaced replace superseded obsolete outdated reverted abandoned dropped changed wrong void "
     "nur außer statt bis sauf"
 )
-"""Words that can change the meaning of a statement that begins in the same way."""
+"""Words that can change the meaning of a statement that otherwise begins like an earlier
+statement."""
 _SMALL_WORDS, _NEGATION_WORDS, _LIMIT_WORDS = (
     frozenset(words.split()) for words in (_SMALL, _NEGATIONS, _LIMITS)
 )

@@ -16,7 +16,8 @@ from cockpit.ports.runtimes import Activity
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """A reason not to adopt a session: ending its process would end more than the session."""
+    """A reason not to adopt a session: ending the session's process would end more than the
+    session."""
 
     reason: str
     """Why the session cannot be adopted, as a sentence."""

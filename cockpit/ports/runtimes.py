@@ -24,7 +24,7 @@ from cockpit.ports.panes import Launch, Screen
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """A CLI that was probed and can be started."""
+    """A CLI that was found and can be started."""
 
     path: Path
     version: str

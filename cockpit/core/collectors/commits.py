@@ -120,7 +120,7 @@ class CommitCollector:
             remember(self._quiet, subject, None, COMMITS_KEPT)
 
     def shell(self, text: str) -> None:
-        """Record a shell command that the user ran in the CLI, or the previous command's output."""
+        """Record a shell command that the user ran in the CLI, or the output of that command."""
         command, self._by_user = self._by_user, text[:8_000] if _BY_USER.match(text) else ""
         if not command:
             return
