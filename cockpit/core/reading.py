@@ -23,7 +23,7 @@ class Confidence(StrEnum):
     REPORTED = "reported"
     """The window comes from the user's setting, or the CLI reported it."""
     DERIVED = "derived"
-    """The window comes from the transcript's data, the table of models, or a count above 200k."""
+    """The window comes from the table of models, or a count above 200k."""
     ASSUMED = "assumed"
     """The window is assumed to be 200k, because no source has it."""
     UNKNOWN = "unknown"
@@ -68,24 +68,22 @@ def resolve_window(
     *,
     override: int | None = None,
     reported: int | None = None,
-    identity: Window | None = None,
     table: Window | None = None,
     seen: int | None = None,
 ) -> Window:
     """Return the window from the first argument that is known; an assumed 200k if none is.
 
     `override` is the user's setting. `reported` comes from the CLI: its status line or transcript.
-    `identity` comes from other data in the transcript, `table` from the model's name. `seen` is the
-    largest token count; a derived window smaller than `seen` is wrong and ignored.
+    `table` comes from the model's name. `seen` is the largest token count; a derived window that is
+    smaller than `seen` is wrong and ignored.
     """
     for size in (override, reported):
         if size is not None and size > 0:
             return Window(size, Confidence.REPORTED)
     most = seen or 0
-    for window in (identity, table):
-        derived = window is not None and window.confidence is Confidence.DERIVED
-        if window is not None and derived and window.tokens >= most:
-            return window
+    derived = table is not None and table.confidence is Confidence.DERIVED
+    if table is not None and derived and table.tokens >= most:
+        return table
     if most > DEFAULT_WINDOW:
         return Window(max(LARGE_WINDOW, most), Confidence.DERIVED)
     return Window(DEFAULT_WINDOW, Confidence.ASSUMED)

@@ -10,17 +10,12 @@ GUESS = Window(200_000, Confidence.ASSUMED)
 
 
 def test_the_pilots_word_beats_everything() -> None:
-    found = resolve_window(override=150_000, reported=200_000, identity=LARGE, seen=900_000)
+    found = resolve_window(override=150_000, reported=200_000, table=LARGE, seen=900_000)
     assert found == Window(150_000, Confidence.REPORTED)
 
 
 def test_the_status_line_beats_what_is_derived() -> None:
-    assert resolve_window(reported=200_000, identity=LARGE).tokens == 200_000
-
-
-def test_the_transcripts_identity_beats_the_table() -> None:
-    assert resolve_window(identity=LARGE, table=SMALL) == LARGE
-    assert resolve_window(identity=GUESS, table=LARGE) == LARGE
+    assert resolve_window(reported=200_000, table=LARGE).tokens == 200_000
 
 
 def test_more_than_the_table_allows_was_seen() -> None:
