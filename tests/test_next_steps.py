@@ -12,7 +12,7 @@ SOURCES = Path(__file__).parents[1] / "cockpit"
 ERRORS = {
     "CockpitError",
     "Failed",
-    "Hindered",
+    "OsProblem",
     "BadUsage",
     "BadConfig",
     "NoSuchAgent",

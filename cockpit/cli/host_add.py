@@ -28,7 +28,7 @@ NO_SUPERVISOR = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class HostOptions:
     """The options of `cockpit hosts add` or `cockpit hosts install`."""
 
     install: bool = False
@@ -38,7 +38,7 @@ class Wishes:
     """Maximum seconds to wait for the host's answer."""
 
 
-def add_checked(name: str, connect: Sequence[str], wishes: Wishes, config: Path | None) -> int:
+def add_checked(name: str, connect: Sequence[str], wishes: HostOptions, config: Path | None) -> int:
     """Check a machine, write it into the configuration and start its supervisor.
 
     The configuration is not written before all checks pass. Raises `BadUsage` for an invalid name
@@ -65,7 +65,7 @@ def add_checked(name: str, connect: Sequence[str], wishes: Wishes, config: Path 
     return 0
 
 
-def install_on(name: str, connect: Sequence[str], wishes: Wishes) -> int:
+def install_on(name: str, connect: Sequence[str], wishes: HostOptions) -> int:
     """Install this version on a configured host, and restart its supervisor if one is running.
 
     Raises `NoSupervisor` if the host is not reachable, `NotNow` if the host has a newer version,
@@ -156,7 +156,7 @@ def _local_vector(name: str, connect: Sequence[str]) -> tuple[str, ...]:
     return (os.path.abspath(program) if "/" in program else program, *connect[1:])  # noqa: PTH100
 
 
-def _first_look(name: str, connect: tuple[str, ...], wishes: Wishes) -> HostReport:
+def _first_look(name: str, connect: tuple[str, ...], wishes: HostOptions) -> HostReport:
     say(f"Connecting to {name}: {shlex.join(connect)}")
     report = report_on(name, connect, wishes.seconds, configured=False)
     if not report.reachable:
@@ -182,7 +182,7 @@ def _found_outside_of_path(report: HostReport, seconds: float) -> HostReport:
     return report_on(report.name, changed, seconds, configured=report.configured)
 
 
-def _with_cockpit(report: HostReport, wishes: Wishes) -> HostReport:
+def _with_cockpit(report: HostReport, wishes: HostOptions) -> HostReport:
     """Install cockpit if the user asked for it, and the host has none or an older version.
 
     Returns a new report after an installation, else the given report.
@@ -223,7 +223,7 @@ def _host(name: str, connect: Sequence[str]) -> Host:
     return Host(name=name, connect=tuple(connect), attach=attach)
 
 
-def _start(report: HostReport, wishes: Wishes) -> None:
+def _start(report: HostReport, wishes: HostOptions) -> None:
     """Install the service on the host if the user asked for it, and make sure a supervisor runs.
 
     Raises `NoSupervisor` if the supervisor does not start, else `Failed` if the service was not

@@ -36,12 +36,12 @@ def print_hosts(hosts: Sequence[Host], seconds: float, *, as_json: bool) -> None
     if as_json:
         order = {host.name: place for place, host in enumerate(hosts)}
         sorted_reports = sorted(reports(hosts, seconds), key=lambda report: order[report.name])
-        objects = [host_object(report, _twin(report, names)) for report in sorted_reports]
+        objects = [host_object(report, _same_as(report, names)) for report in sorted_reports]
         print(json_text(objects))
         return
     width = max((len(host.name) for host in hosts), default=0)
     for report in reports(hosts, seconds):
-        for line in host_lines(report, width, datetime.now(UTC), _twin(report, names)):
+        for line in host_lines(report, width, datetime.now(UTC), _same_as(report, names)):
             print(line, flush=True)
 
 
@@ -55,7 +55,7 @@ def _this_supervisor() -> dict[str, str]:
     return {instance: LOCAL} if instance else {}
 
 
-def _twin(report: HostReport, names: dict[str, str]) -> str | None:
+def _same_as(report: HostReport, names: dict[str, str]) -> str | None:
     """Return the host that reported the same supervisor earlier; None if there is none.
 
     `names` maps the id of each supervisor to the first host with that supervisor. If the report's
@@ -80,10 +80,10 @@ def state(report: HostReport) -> str:
     return "no_supervisor" if facts.status_code == NO_SUPERVISOR else "failing"
 
 
-def host_object(report: HostReport, twin: str | None = None) -> dict[str, Any]:
+def host_object(report: HostReport, same_as: str | None = None) -> dict[str, Any]:
     """Return a host as JSON; an unknown value is null.
 
-    `twin` is the name of another host with the same supervisor; None if there is none.
+    `same_as` is the name of another host with the same supervisor; None if there is none.
     """
     facts, host_state = report.facts, state(report)
     cockpit, supervisor = facts.program("cockpit"), facts.supervisor
@@ -108,16 +108,18 @@ def host_object(report: HostReport, twin: str | None = None) -> dict[str, Any]:
             "running": supervisor.running,
             "by_state": dict(supervisor.agents),
         },
-        "same_as": twin,
+        "same_as": same_as,
         "load": facts.load,
         "cores": facts.cores,
     }
 
 
-def host_lines(report: HostReport, width: int, now: datetime, twin: str | None = None) -> list[str]:
+def host_lines(
+    report: HostReport, width: int, now: datetime, same_as: str | None = None
+) -> list[str]:
     """Format a host in one line; a problem adds lines with the reason and the next step.
 
-    `twin` is the name of another host with the same supervisor; None if there is none.
+    `same_as` is the name of another host with the same supervisor; None if there is none.
     """
     facts, host_state = report.facts, state(report)
     head = f"{report.name:<{width}}  {WORDS[host_state]:<13}"
@@ -132,8 +134,10 @@ def host_lines(report: HostReport, width: int, now: datetime, twin: str | None =
     ]
     text = f"{head}  {cells[0]:<8} {cells[1]:>7}  {'  '.join(_rest(report, now))}".rstrip()
     problem = _problem(report)
-    if twin is not None and problem is None:
-        same = "this machine's supervisor" if twin == LOCAL else f"the same supervisor as {twin}"
+    if same_as is not None and problem is None:
+        same = (
+            "this machine's supervisor" if same_as == LOCAL else f"the same supervisor as {same_as}"
+        )
         problem = same, f"This is {same}. To remove this name: cockpit hosts remove {report.name}"
     if problem is None:
         return [text]

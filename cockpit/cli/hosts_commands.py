@@ -159,7 +159,7 @@ def add(
     adds their folders to CONNECT.
     """
     from cockpit.cli.agent_guard import refuse_inside_agent
-    from cockpit.cli.host_add import Wishes, add_checked
+    from cockpit.cli.host_add import HostOptions, add_checked
     from cockpit.core.errors import BadUsage
 
     refuse_inside_agent("add a host")
@@ -174,7 +174,7 @@ def add(
             "CONNECT is a command, such as ssh; other options come before NAME.",
             f"Try: cockpit hosts add {own[0]} … {name} ssh {name}",
         )
-    wishes = Wishes(
+    wishes = HostOptions(
         install=install or "--install" in asked,
         service=service or "--service" in asked,
         yes=yes or "--yes" in asked,
@@ -203,12 +203,12 @@ def install(name: str, yes: bool, timeout: float) -> int:
     running.
     """
     from cockpit.cli.agent_guard import refuse_inside_agent
-    from cockpit.cli.host_add import Wishes, install_on
+    from cockpit.cli.host_add import HostOptions, install_on
     from cockpit.cli.hosts import host_named
 
     refuse_inside_agent("install cockpit on a host")
     host = host_named(name, common_options().config)
-    return install_on(host.name, host.connect, Wishes(yes=yes, install=True, seconds=timeout))
+    return install_on(host.name, host.connect, HostOptions(yes=yes, install=True, seconds=timeout))
 
 
 @hosts.command(

@@ -23,7 +23,7 @@ LOOK = 0.5
 """Seconds between two requests for an agent's status, while a move waits for the agent."""
 
 
-class Stranded(Failed):
+class HalfMoved(Failed):
     """The move stopped halfway. Which sessions are running is unknown, so no session is ended."""
 
 
@@ -39,7 +39,7 @@ class MoveEnd:
         """Ask the source to end the old session.
 
         Raises the source's refusal, unless the source has already ended the session. Raises
-        `Stranded` if the answer was lost and it is unknown whether the session has ended; then
+        `HalfMoved` if the answer was lost and it is unknown whether the session has ended; then
         neither session may be ended.
         """
         try:
@@ -49,7 +49,7 @@ class MoveEnd:
                 raise
         except (CockpitError, OSError) as error:
             if not await self._is_moved(handoff):
-                raise Stranded(
+                raise HalfMoved(
                     f"The new session of {self.wanted.name} runs on {self.target.shown}; "
                     f"{self.source.shown} did not confirm the end of the old one",
                     str(error),
@@ -59,7 +59,7 @@ class MoveEnd:
     async def _is_moved(self, handoff: str) -> bool:
         """Return whether the old session has ended, although the request to end it failed.
 
-        Waits while the session is being ended. Raises `Stranded` if the source does not answer, or
+        Waits while the session is being ended. Raises `HalfMoved` if the source does not answer, or
         does not end the session in time.
         """
         end = asyncio.get_running_loop().time() + self.wanted.seconds
@@ -67,7 +67,7 @@ class MoveEnd:
             try:
                 row = await row_of(self.source, self.wanted.name)
             except CockpitError as error:
-                raise Stranded(
+                raise HalfMoved(
                     f"{self.source.shown} did not confirm the end of {self.wanted.name}",
                     f"{error.title}. The new session runs on {self.target.shown}.",
                     self.how_to_go_on(),
@@ -77,7 +77,7 @@ class MoveEnd:
             if row.handoff.id != handoff or row.handoff.phase == "moving":
                 return False
             if asyncio.get_running_loop().time() > end:
-                raise Stranded(
+                raise HalfMoved(
                     f"{self.source.shown} is still ending the old session of {self.wanted.name}",
                     f"The new session runs on {self.target.shown}.",
                     self.how_to_go_on(),
@@ -88,14 +88,14 @@ class MoveEnd:
         """End the new session, and remove what arrived on the target.
 
         With `refuse`, also refuses the handoff, so that the old session continues. Raises
-        `Stranded` if the target does not answer, or cannot remove what arrived. In that case the
+        `HalfMoved` if the target does not answer, or cannot remove what arrived. In that case the
         old session waits, because the target may be running the new session.
         """
         say(f"Undoing the move: {safe_line(why, 300)}")
         try:
             await self._take_back_there(handoff)
         except CockpitError as error:
-            raise Stranded(
+            raise HalfMoved(
                 f"{self.wanted.name} was not moved; {self.target.shown} could not be cleaned up",
                 f"{error.title}. A session of the job may be running there, so the session on "
                 f"{self.source.shown} waits.",

@@ -14,7 +14,7 @@ import tempfile
 from pathlib import Path
 
 from cockpit.cli.move_check import ALIVE, Checked, MoveCheck, Wanted, row_of
-from cockpit.cli.move_end import LOOK, MoveEnd, Stranded, works_in
+from cockpit.cli.move_end import LOOK, HalfMoved, MoveEnd, works_in
 from cockpit.cli.move_machines import Machine
 from cockpit.cli.output import say
 from cockpit.cli.places import our_places
@@ -132,7 +132,7 @@ class Job:
             await self._confirmed(arrived.folder)
             await self._unchanged(checked, parcel)
             await self._end.end_old(handoff)
-        except Stranded:
+        except HalfMoved:
             raise
         except (CockpitError, OSError) as error:
             await self._end.take_back(handoff, str(error))

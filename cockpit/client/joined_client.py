@@ -38,7 +38,7 @@ class JoinedClient:
         self._remote = {other.host: other for other in remote}
         self._without: dict[str, CockpitError] = {}
         self._without_status: dict[str, CockpitError] = {}
-        self.twins: frozenset[str] = frozenset()
+        self.duplicates: frozenset[str] = frozenset()
         """Hosts that reach the same supervisor as another host; requests to all hosts skip
         these."""
 
@@ -130,7 +130,7 @@ class JoinedClient:
 
         answers = await self._ask_members(question, set(cursors), failures=self._without)
         older = {host: page.next for host, page in answers.items() if page.next is not None}
-        unanswered = self.members.keys() & cursors.keys() - answers.keys() - self.twins
+        unanswered = self.members.keys() & cursors.keys() - answers.keys() - self.duplicates
         following = older | {host: cursors[host] for host in unanswered}
         has_older = any(page is not None for page in following.values())
         return HistoryPage(
@@ -202,7 +202,7 @@ class JoinedClient:
         wanted = {
             host: client
             for host, client in self.members.items()
-            if host not in self.twins and (hosts is None or host in hosts)
+            if host not in self.duplicates and (hosts is None or host in hosts)
         }
         silent = {other.host for other in self._remote.values() if other.answers is False}
         members = {host: client for host, client in wanted.items() if host not in silent}

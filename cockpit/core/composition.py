@@ -29,12 +29,12 @@ from cockpit.core.document import (
     read,
     says_nothing,
 )
+from cockpit.core.fact_lines import constraints
 from cockpit.core.facts import CommitMade, Facts
 from cockpit.core.facts_draft import NONE_KNOWN, draft_from_facts, look_around, steps
 from cockpit.core.front_matter import FrontMatter
 from cockpit.core.markdown import code, contained, fenced, heading, marked_lines, one_line, plain
 from cockpit.core.redaction import Redactor, count_redacted
-from cockpit.core.told_facts import constraints
 from cockpit.core.verified_facts import (
     GitView,
     background_work,

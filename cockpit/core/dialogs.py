@@ -12,8 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Literal
 
+from cockpit.core.cli_events import DialogOpened
 from cockpit.core.deferred_dataclass import dataclass
-from cockpit.core.moments import DialogOpened
 
 LONGEST_BODY = 60_000
 """A request with this many characters or more cannot be answered: cockpit cannot show all of it."""

@@ -2,7 +2,7 @@
 
     CockpitError
     ├── Failed              1  the operation failed
-    │   └── Hindered        1  a problem of the machine; retrying may succeed
+    │   └── OsProblem        1  a problem of the machine; retrying may succeed
     ├── BadUsage            2  the command line or the request is invalid
     │   └── BadConfig       2  a configuration file is invalid or cannot be read
     ├── NoSuchAgent         3  a named agent, session, handoff or document does not exist
@@ -46,7 +46,7 @@ class Failed(CockpitError):
     exit_code = 1
 
 
-class Hindered(Failed):
+class OsProblem(Failed):
     """A problem of the machine, such as a full disk or process limit. Retrying may succeed."""
 
 

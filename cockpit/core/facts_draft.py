@@ -6,7 +6,7 @@ the section `Verified Facts`.
 
 from __future__ import annotations
 
-from cockpit.core import told_facts
+from cockpit.core import fact_lines
 from cockpit.core.collectors.files import is_scratch
 from cockpit.core.document import NOTHING, PROGRESS, TITLE
 from cockpit.core.facts import Facts
@@ -32,8 +32,8 @@ def draft_from_facts(facts: Facts, git: GitView, goal: str | None = None, *, cut
         "## Progress\n\n" + _progress_from(facts, git),
         "## Current State\n\n" + _state(facts, git),
         "## Next Steps\n\n" + steps(facts, git) + _plan(facts),
-        f"## Key Decisions\n\n{told_facts.answers(facts) or NONE_KNOWN}",
-        f"## What Did Not Work\n\n{told_facts.failures(facts.failures) or NONE_KNOWN}",
+        f"## Key Decisions\n\n{fact_lines.answers(facts) or NONE_KNOWN}",
+        f"## What Did Not Work\n\n{fact_lines.failures(facts.failures) or NONE_KNOWN}",
         f"## Open Issues\n\n{NONE_KNOWN}",
         f"## Background Work\n\n{NONE_KNOWN}",
     ]
@@ -42,9 +42,9 @@ def draft_from_facts(facts: Facts, git: GitView, goal: str | None = None, *, cut
 
 def _task(goal: str | None, facts: Facts, cut: str) -> str:
     active = next((todo for todo in facts.todos if todo.status == "in_progress"), None)
-    prompts = told_facts.prompts(facts, goal)
+    prompts = fact_lines.prompts(facts, goal)
     lines = [prompts] if prompts else []
-    if earlier := told_facts.earlier_prompts(facts):
+    if earlier := fact_lines.earlier_prompts(facts):
         heading = "The user's earlier prompts, shortened; later prompts can override them:"
         lines.append(f"{heading}\n\n{earlier}")
     if active is not None:
@@ -62,7 +62,7 @@ def _task(goal: str | None, facts: Facts, cut: str) -> str:
 
 
 def _plan(facts: Facts) -> str:
-    return f"\n\n### The Plan\n\n{told_facts.plan(facts.plan)}" if facts.plan else ""
+    return f"\n\n### The Plan\n\n{fact_lines.plan(facts.plan)}" if facts.plan else ""
 
 
 def _progress_from(facts: Facts, git: GitView) -> str:

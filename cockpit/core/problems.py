@@ -14,11 +14,11 @@ from cockpit.core.errors import (
     BadUsage,
     CockpitError,
     Failed,
-    Hindered,
     NoSuchAgent,
     NoSupervisor,
     NotAllowed,
     NotNow,
+    OsProblem,
     ProgramMissing,
     Unreachable,
 )
@@ -46,7 +46,7 @@ KINDS: Mapping[str, str] = {
 _OF: Mapping[type[CockpitError], tuple[str, int]] = {
     CockpitError: ("failed", 500),
     Failed: ("failed", 500),
-    Hindered: ("hindered", 500),
+    OsProblem: ("hindered", 500),
     BadUsage: ("bad-usage", 400),
     BadConfig: ("bad-config", 400),
     NoSuchAgent: ("no-such-agent", 404),

@@ -57,7 +57,7 @@ def request(
 
     `path` is absolute. `used` is the token count as text, such as `142k of 200k tokens`. `filling`
     is True if the reason is that the context is filling up. `running` has the session's background
-    tasks, in a few words each. `told` has the lines of `told_facts.reminder`.
+    tasks, in a few words each. `told` has the lines of `fact_lines.reminder`.
     """
     return "\n\n".join(
         (

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 
-from cockpit.core import told_facts
+from cockpit.core import fact_lines
 from cockpit.core.claimed_files import Trace
 from cockpit.core.collectors.files import is_scratch
 from cockpit.core.deferred_dataclass import dataclass
@@ -177,13 +177,13 @@ def verified_facts(facts: Facts, git: GitView, front: FrontMatter, claims: Seque
         "### Repository\n\n" + _repository(git),
         "### Uncommitted Changes\n\n" + uncommitted(git),
         "### Commits of This Session\n\n" + commits(facts, git, claims),
-        *_if_any("Pull Requests and Issues", told_facts.links(facts.links)),
-        *_if_any("Last Checks", told_facts.checks(facts.checks)),
+        *_if_any("Pull Requests and Issues", fact_lines.links(facts.links)),
+        *_if_any("Last Checks", fact_lines.checks(facts.checks)),
         "### Files Modified\n\n" + _files(facts, git),
         "### Todos\n\n" + todos(facts.todos),
         "### Last Tool Calls\n\n" + _activity(facts),
         *_if_any("Most Read Files", _most_read(facts, git)),
-        *_if_any("Instruction Files", told_facts.listed(map(code, facts.instructions))),
+        *_if_any("Instruction Files", fact_lines.listed(map(code, facts.instructions))),
         "### Usage\n\n" + _usage(facts, front),
     ]
     return "\n\n".join(parts)
@@ -194,7 +194,7 @@ def _if_any(title: str, body: str) -> tuple[str, ...]:
 
 
 def _most_read(facts: Facts, git: GitView) -> str:
-    return told_facts.listed(
+    return fact_lines.listed(
         f"{code(git.place(path), 300)} ({count} times)" for path, count in facts.most_read
     )
 

@@ -121,7 +121,7 @@ class Panes(Protocol):
     async def prepare(self) -> None:
         """Load the code and data that `open` and `reopen` need, to make both fast. Idempotent.
 
-        Raises `Hindered` if panes could not be opened.
+        Raises `OsProblem` if panes could not be opened.
         """
 
     async def server_pid(self) -> int | None:

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from cockpit.core.capabilities import Capabilities
+from cockpit.core.cli_events import CliEvent
 from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.dialogs import Answer as DialogAnswer
 from cockpit.core.dialogs import Dialog, Step, Stuck
 from cockpit.core.ids import AgentName, SessionId, model_name
-from cockpit.core.moments import Moment
 from cockpit.core.permission import Modes, Rights
 from cockpit.core.rate_limits import RateLimit
 from cockpit.core.reading import Window
@@ -212,10 +212,10 @@ class Runtime(Protocol):
     def report(self, signal: Signal) -> Report | None:
         """Return the report in a status-line signal; None for every other signal."""
 
-    def moments(self, signal: Signal) -> Sequence[Moment]:
+    def cli_events(self, signal: Signal) -> Sequence[CliEvent]:
         """Return the hook events in a signal; of a subagent, only its start, end and dialogs."""
 
-    def told_on(self, screen: Screen) -> Sequence[Moment]:
+    def screen_events(self, screen: Screen) -> Sequence[CliEvent]:
         """Return the hook events that a working CLI shows only on the screen.
 
         Empty if the CLI lacks `Source.SCREEN`.

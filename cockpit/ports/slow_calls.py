@@ -9,13 +9,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Mapping
 from typing import Protocol, TypeVar
 
-from cockpit.core.errors import Hindered
+from cockpit.core.errors import OsProblem
 
 T = TypeVar("T")
 K = TypeVar("K", bound=Hashable)
 
 
-class NoAnswer(Hindered):
+class NoAnswer(OsProblem):
     """The file system did not answer in time. The call is still running; try again later."""
 
 

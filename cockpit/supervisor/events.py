@@ -14,7 +14,7 @@ from typing import Any
 
 from cockpit.adapters.store.store import Store
 from cockpit.core import events
-from cockpit.core.errors import Hindered
+from cockpit.core.errors import OsProblem
 from cockpit.core.event_data import to_data
 from cockpit.core.ids import AgentName
 from cockpit.core.safetext import safe_line
@@ -83,7 +83,7 @@ class EventLog:
             with self._store.transaction():
                 record = self._store.add_event(at, agent, kind, text, data)
                 self.also(record)
-        except Hindered as refused:
+        except OsProblem as refused:
             _log.warning("event not saved (%s): %s: %s", refused.detail, kind, text)
             return as_event(EventRecord(0, at, AgentName(agent or ""), kind, text, data))
         sent = as_event(record)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from cockpit.core.deferred_dataclass import dataclass
-from cockpit.core.errors import Hindered
+from cockpit.core.errors import OsProblem
 from cockpit.ports.processes import ProcessId
 from cockpit.supervisor.agents.agent import Agent, Exit
 from cockpit.supervisor.agents.dialogs import Dialogs
@@ -78,7 +78,7 @@ class ProcessEnds:
         for agent, loss in await lost_panes(self.dependencies, self.fleet):
             if self.sessions.locks.is_held(agent.name):
                 continue  # the agent may be getting another pane; checked again at the next end
-            with contextlib.suppress(Hindered):  # checked again at the next end
+            with contextlib.suppress(OsProblem):  # checked again at the next end
                 self.dependencies.store.save_agent(agent.change(pane=None))
             agent.lost_pane = loss
             self.changed(agent)

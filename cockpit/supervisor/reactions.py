@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from dataclasses import dataclass
 
-from cockpit.core.errors import Hindered
+from cockpit.core.errors import OsProblem
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.compaction_points import CompactionPoints
 from cockpit.supervisor.agents.daily_costs import DailyCosts
@@ -78,5 +78,5 @@ class Reactions:
             raise errors[0]
 
     def _count_cost(self, agent: Agent) -> None:
-        with contextlib.suppress(Hindered):  # counted at the next check
+        with contextlib.suppress(OsProblem):  # counted at the next check
             self.daily_costs.count(agent)

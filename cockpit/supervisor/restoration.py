@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from cockpit.core.deferred_dataclass import dataclass
-from cockpit.core.errors import CockpitError, Hindered
+from cockpit.core.errors import CockpitError, OsProblem
 from cockpit.core.events import AgentExited, Plain
 from cockpit.core.ids import AgentName, PaneId
 from cockpit.ports.panes import Pane, PanesSilent
@@ -84,11 +84,11 @@ class Restoration:
     async def _panes(self) -> dict[PaneId, Pane]:
         """Return every pane of tmux.
 
-        After `ASKS` failed attempts, raises the last error: `PanesSilent`, `Hindered` or `OSError`.
+        Raises the error of the last of `ASKS` attempts: `PanesSilent`, `OsProblem` or `OSError`.
         """
         panes = self.dependencies.panes
         for _ in range(ASKS - 1):
-            with contextlib.suppress(PanesSilent, Hindered, OSError):
+            with contextlib.suppress(PanesSilent, OsProblem, OSError):
                 await panes.start_server()
                 return await panes.look()
             await asyncio.sleep(ASK_AGAIN)

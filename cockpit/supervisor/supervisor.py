@@ -17,7 +17,7 @@ from typing import Any
 from cockpit import __version__
 from cockpit.adapters.hooks.spool import Spool
 from cockpit.config.hooks import Notifications
-from cockpit.core.errors import Hindered
+from cockpit.core.errors import OsProblem
 from cockpit.core.timestamps import rfc3339
 from cockpit.ports.processes import ProcessId
 from cockpit.ports.records import EventRecord
@@ -256,8 +256,8 @@ class Supervisor:
     def _dispatch(self, record: EventRecord) -> None:
         """Pass an event to the components that react to events.
 
-        An error in a component is only logged, so that the event is still stored. Raises `Hindered`
-        on a disk error: then the event is not stored.
+        An error in a component is only logged, so that the event is still stored. Raises
+        `OsProblem` on a disk error: then the event is not stored.
         """
         find = self.fleet.find
         try:
@@ -265,7 +265,7 @@ class Supervisor:
             self.notifications.handle(record)
             self.publication.handle(record, find(record.agent or ""))
             self.commit_refs.handle(record, find(record.agent or ""))
-        except Hindered:
+        except OsProblem:
             raise
         except Exception:  # noqa: BLE001 - the event must not be lost
             _log.exception("reacting to the event %s failed", record.kind)
@@ -337,9 +337,9 @@ class Supervisor:
         await self.outbox.close()
         for agent in self.fleet:
             self.sessions.unwatch(agent)
-            with contextlib.suppress(Hindered):  # the transcript has the same data
+            with contextlib.suppress(OsProblem):  # the transcript has the same data
                 self.sessions.save_counts(agent)
-        with contextlib.suppress(Hindered):
+        with contextlib.suppress(OsProblem):
             note_shutdown(self.dependencies, self.fleet)
         self._kept_rows.keep(self.publisher.rows())
         self._closing.close()
@@ -362,7 +362,7 @@ class Supervisor:
         self.triggers.rearm(agent)
 
     def _handoff_changed(self, agent: Agent) -> None:
-        with contextlib.suppress(Hindered, OSError):  # retried at the next change
+        with contextlib.suppress(OsProblem, OSError):  # retried at the next change
             draft_permission.update(agent)
         self.publisher.changed(agent)
 
@@ -393,12 +393,12 @@ class Supervisor:
     async def _save_counts(self) -> None:
         while True:
             await asyncio.sleep(SAVE_READINGS)
-            with contextlib.suppress(Hindered):  # reported at the next check
+            with contextlib.suppress(OsProblem):  # reported at the next check
                 self._damaged_rows.report()
                 self.daily_costs.check()  # the budget may have been lowered
             for agent in self.fleet:
                 if agent.alive:
-                    with contextlib.suppress(Hindered):  # saved at the next call
+                    with contextlib.suppress(OsProblem):  # saved at the next call
                         self.sessions.save_counts(agent)
             self._kept_rows.keep(self.publisher.rows())
 

@@ -334,7 +334,7 @@ class CockpitApp(App[bool]):
     def _heard(self, change: Change, name: str | None) -> None:
         if change in {Change.CONNECTION, Change.FLEET} and isinstance(self._client, JoinedClient):
             parts = self.model.parts.items()
-            self._client.twins = frozenset(host for host, part in parts if part.same_as)
+            self._client.duplicates = frozenset(host for host, part in parts if part.same_as)
         if change is Change.SELECTION:
             self._memory.change(selected=name)
             self._kept.want()

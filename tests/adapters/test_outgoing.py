@@ -9,7 +9,7 @@ import pytest
 
 from cockpit.adapters.store.outgoing import MOST, OutgoingTable
 from cockpit.adapters.store.store import Store
-from cockpit.core.errors import Hindered
+from cockpit.core.errors import OsProblem
 from cockpit.core.events import Plain
 from cockpit.core.ids import AgentName
 from cockpit.ports.records import EventRecord, OutgoingRecord
@@ -71,7 +71,7 @@ def test_an_event_and_its_messages_stand_or_fall_together(path: Path) -> None:
     def lay_in(record: EventRecord) -> None:
         table.add(message(record.id))
         if record.kind == "agent.warned":
-            raise Hindered("the disk is full")
+            raise OsProblem("the disk is full")
 
     event_log.also = lay_in
     event_log.record(Plain("agent.found"), "g")

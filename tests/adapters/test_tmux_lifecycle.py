@@ -22,7 +22,7 @@ from cockpit.adapters.tmux.lifecycle import Lifecycle
 from cockpit.adapters.tmux.panes import Tmux
 from cockpit.adapters.tmux.server import NEW_SESSION
 from cockpit.adapters.tmux.views import TmuxViews
-from cockpit.core.errors import Hindered
+from cockpit.core.errors import OsProblem
 from cockpit.core.ids import PaneId
 from cockpit.ports.panes import Launch, PaneGone, PaneOccupied, PanesSilent
 
@@ -216,10 +216,10 @@ async def test_an_installation_that_went_away_is_told_and_nothing_is_started(
     monkeypatch.setitem(sys.modules, "libtmux", None)
     monkeypatch.delitem(sys.modules, "cockpit.adapters.tmux.lifecycle")
 
-    with pytest.raises(Hindered, match="Cannot load libtmux") as refused:
+    with pytest.raises(OsProblem, match="Cannot load libtmux") as refused:
         await tmux.prepare()
     assert "cockpit restart" in refused.value.hint
-    with pytest.raises(Hindered):
+    with pytest.raises(OsProblem):
         await tmux.open("api", launch(own_home))
 
     assert await tmux.look() == {}

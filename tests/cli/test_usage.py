@@ -358,7 +358,7 @@ from cockpit.cli.fast_path import run_fast
 with contextlib.redirect_stdout(io.StringIO()) as told:
     assert run_fast(sys.argv[1:]) == 0
 assert told.getvalue().strip()
-heavy = {"click", "pydantic", "statistics", "cockpit.ports.runtimes", "cockpit.core.moments"}
+heavy = {"click", "pydantic", "statistics", "cockpit.ports.runtimes", "cockpit.core.cli_events"}
 assert not heavy & set(sys.modules), heavy & set(sys.modules)
 """
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import pytest
 
+from cockpit.core.cli_events import DialogOpened
 from cockpit.core.dialogs import LONGEST_BODY, Choice, Dialog, OpenDialog, agreed, covers
-from cockpit.core.moments import DialogOpened
 from cockpit.core.redaction import Redactor
 
 COMMAND = "git push origin main && git log --oneline | head -50"

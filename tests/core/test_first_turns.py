@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from cockpit.core.checkable_orders import order
 from cockpit.core.document import read
+from cockpit.core.fact_lines import constraints
 from cockpit.core.facts import Constraint, Facts
 from cockpit.core.first_turns import Before, before, commits_listed, first_turns, orders_in
 from cockpit.core.session import AssistantReplied, ToolFinished, ToolUse, Usage
 from cockpit.core.shell_words import git_command, simple_commands
 from cockpit.core.steps_taken import FIRST_CALLS, Step, StepsTaken
-from cockpit.core.told_facts import constraints
 
 LEFT = """\
 ## Constraints from the user

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from cockpit.core.fact_lines import answers, constraints, reminder
 from cockpit.core.facts import Answer, Constraint, Facts
 from cockpit.core.later_corrections import correction_of
-from cockpit.core.told_facts import answers, constraints, reminder
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ from typing import get_args
 import pytest
 
 from cockpit.core.document import ASKED, Problem
+from cockpit.core.fact_lines import REMINDED, reminder
 from cockpit.core.facts import Answer, Check, Constraint, Facts, Link, ToolRefusal
 from cockpit.core.request import (
     LONGEST,
@@ -17,7 +18,6 @@ from cockpit.core.request import (
     request,
     request_reply,
 )
-from cockpit.core.told_facts import REMINDED, reminder
 
 PATH = "/" + "directory/" * 27 + "draft-0a1b2c3d.md"
 

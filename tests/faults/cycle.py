@@ -172,16 +172,16 @@ def environment(home: Path, bin_folder: Path) -> dict[str, str]:
 
 def configuration(home: Path, cycle: Cycle) -> Path:
     # Past the act mark at once, and so far from compacting that a fast agent never gets there.
-    conduct: dict[str, object] = {
+    activity: dict[str, object] = {
         "pace": 0,
         "window": 1_000_000,
         "opening_tokens": 330_000,
         "step_tokens": 10,
     }
-    conduct |= {"steps": 100, "pace": 0.03} if cycle.working else {"steps": 6, "pause": 2}
-    conduct |= {"faults": cycle.faults}
+    activity |= {"steps": 100, "pace": 0.03} if cycle.working else {"steps": 6, "pause": 2}
+    activity |= {"faults": cycle.faults}
     place = 'worktree = { strategy = "git_worktree" }\n' if cycle.worktree else ""
-    env = ", ".join(f'STANDIN_{key.upper()} = "{value}"' for key, value in conduct.items())
+    env = ", ".join(f'STANDIN_{key.upper()} = "{value}"' for key, value in activity.items())
     path = home / "cockpit.toml"
     path.write_text(
         '[defaults]\nruntime = "claude"\npermission_mode = "acceptEdits"\n'

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cockpit.core.conduct import NOTE_UNCHANGED
+from cockpit.core.session_activity import FILE_UNCHANGED
 from cockpit.demo.conversation import Reply, Request
 from cockpit.wire.verbs import Approve
 from tests.journeys.real_agent import NO_CLI, call, real_agent, say, write_document
@@ -37,7 +37,7 @@ def stands(note: Path) -> bool:
     """Whether the CLI's note of its process is old enough to be believed over any hook."""
     said = json.loads(note.read_text())
     age = time.time() - float(said["updatedAt"]) / 1000
-    return bool(said["status"] == "shell" and age > NOTE_UNCHANGED + 2)
+    return bool(said["status"] == "shell" and age > FILE_UNCHANGED + 2)
 
 
 @pytest.mark.long

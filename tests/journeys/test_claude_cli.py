@@ -153,7 +153,7 @@ class Agent:
         heard = [each.event for each in self.signals]
         raise AssertionError(f"waited in vain; heard {heard}, and saw:\n{self.tmux(*SHOW)}")
 
-    def hear(self, event: str, count: int = 1) -> Signal:
+    def apply(self, event: str, count: int = 1) -> Signal:
         """The `count`th signal of that name."""
 
         def heard() -> Signal | None:
@@ -241,8 +241,8 @@ def test_an_ask_reaches_the_model_in_the_middle_of_a_turn(agent: Seats) -> None:
     api = agent(in_turn(bash("echo one"), bash("echo two"), Reply("done")))
     api.claude.ask(API, "PLEASE-WRITE mid turn", "PLEASE-WRITE at the end")
     api.start()
-    assert api.hear("PostToolUse").verdict is True
-    assert api.hear("Stop").verdict is False
+    assert api.apply("PostToolUse").verdict is True
+    assert api.apply("Stop").verdict is False
     asked = [request for request in api.model.requests if request.has_tools]
     assert ["PLEASE-WRITE mid turn" in told(request) for request in asked] == [False, True, True]
     assert not any("at the end" in told(request) for request in asked)
@@ -256,7 +256,7 @@ def test_an_ask_at_the_end_of_a_turn_keeps_the_turn_going(agent: Seats) -> None:
     api = agent(in_turn(Reply("finished"), Reply("written")))
     api.claude.ask(API, "PLEASE-WRITE mid turn", "PLEASE-WRITE at the end")
     api.start()
-    first, second = api.hear("Stop"), api.hear("Stop", 2)
+    first, second = api.apply("Stop"), api.apply("Stop", 2)
     assert (first.verdict, second.verdict) == (True, False)
     assert first.payload["prompt_id"] == second.payload["prompt_id"]
     assert second.payload["stop_hook_active"] is True
@@ -296,9 +296,9 @@ def test_a_prompt_arrives_as_it_was_given(agent: Seats) -> None:
     prompt = "--help; #(touch x) $(touch y) `touch z` 'q' \"q\" \\n\nsecond line 🚀\n\n-- end"
     api = agent(in_turn(Reply("done")))
     api.start(prompt)
-    assert api.hear("UserPromptSubmit").payload["prompt"] == prompt
-    assert api.hear("SessionStart").payload["source"] == "startup"
-    api.hear("Stop")
+    assert api.apply("UserPromptSubmit").payload["prompt"] == prompt
+    assert api.apply("SessionStart").payload["source"] == "startup"
+    api.apply("Stop")
     # The record lags behind the hooks, by a whole short turn.
     api.until(lambda: prompt in [said.text for said in api.recorded(UserSaid)])
     assert [path.name for path in api.work.iterdir()] == [".git"]
@@ -336,19 +336,19 @@ def test_an_interrupt_before_the_first_answer_puts_the_prompt_back(agent: Seats)
 def test_a_session_ends_by_term_and_is_opened_again(agent: Seats) -> None:
     api = agent(in_turn(Reply("done"), Reply("done again")))
     api.start()
-    api.hear("Stop")
+    api.apply("Stop")
     api.rest(Activity.IDLE)
     with pytest.raises(NotNow):
         api.claude.resumable(api.order)
     api.end()
-    assert api.hear("SessionEnd").payload["reason"] == "other"
+    assert api.apply("SessionEnd").payload["reason"] == "other"
     api.claude.resumable(api.order)
     first = api.claude.transcript(api.order)
     api.end_server()
     api.start("go on", resume=True)
-    assert api.hear("SessionStart", 2).payload["source"] == "resume"
-    assert api.hear("Stop", 2).payload["transcript_path"] == str(first)
-    assert api.hear("Stop", 2).session_id == api.session
+    assert api.apply("SessionStart", 2).payload["source"] == "resume"
+    assert api.apply("Stop", 2).payload["transcript_path"] == str(first)
+    assert api.apply("Stop", 2).session_id == api.session
 
 
 @pytest.mark.long
@@ -358,14 +358,14 @@ def test_term_in_the_middle_of_a_tool_ends_the_tool_too(agent: Seats) -> None:
     tool = Path(f"/proc/{api.until(lambda: read(api.work / 'tool'))}")
     api.rest(Activity.BUSY)
     api.end()
-    api.hear("SessionEnd")
+    api.apply("SessionEnd")
     api.until(lambda: not tool.exists())
 
 
 def test_a_permission_dialog_is_told_three_ways(agent: Seats) -> None:
     api = agent(in_turn(bash("touch /etc/nothing"), Reply("done")))
     api.start(mode="default", arguments=())
-    request = api.hear("PermissionRequest")
+    request = api.apply("PermissionRequest")
     assert request.payload["tool_name"] == "Bash"
     assert request.payload["permission_mode"] == "default"
     assert api.rest(Activity.WAITING).waiting_for == "permission prompt"
@@ -415,13 +415,13 @@ def test_a_compaction_can_be_put_off_once_and_is_recorded(agent: Seats) -> None:
     refusal = {"decision": "block", "reason": "a handoff is under way"}
     api.claude.responses.ask(API, {"PreCompact": refusal})
     api.start(arguments=("--allowedTools", "Bash", "--autocompact", "100k"))
-    assert api.hear("PreCompact").verdict is True
-    assert api.hear("PreCompact", 2).verdict is False
-    assert api.hear("PostCompact").payload["trigger"] == "auto"
-    assert api.hear("SessionStart", 2).payload["source"] == "compact"
+    assert api.apply("PreCompact").verdict is True
+    assert api.apply("PreCompact", 2).verdict is False
+    assert api.apply("PostCompact").payload["trigger"] == "auto"
+    assert api.apply("SessionStart", 2).payload["source"] == "compact"
     (compacted,) = api.until(lambda: api.recorded(Compacted))
     assert (compacted.trigger, (compacted.pre_tokens or 0) > 90_000) == ("auto", True)
-    api.hear("Stop")
+    api.apply("Stop")
 
 
 @pytest.mark.long
@@ -436,16 +436,16 @@ def test_a_session_that_begins_anew_is_told_what_lies_ready(agent: Seats, comman
 
     api = agent(answer)
     api.start()
-    api.hear("Stop")
+    api.apply("Stop")
     api.rest(Activity.IDLE)
     api.claude.supplement(API, "THE-FACTS of the work", at_start=True)
     api.type_in(command)
-    began = api.hear("SessionStart", 2)
+    began = api.apply("SessionStart", 2)
     assert (began.payload["source"], began.verdict) == (command[1:], True)
     assert (began.session_id == api.session) is (command == "/compact")
     api.rest(Activity.IDLE)
     api.type_in("go on")
-    api.hear("Stop", 2)
+    api.apply("Stop", 2)
     assert "THE-FACTS of the work" in told(api.model.requests[-1])
     api.session = SessionId(str(began.session_id))
     api.order = replace(api.order, session_id=api.session)
@@ -457,11 +457,11 @@ def test_a_session_that_begins_anew_is_told_what_lies_ready(agent: Seats, comman
 def test_facts_laid_for_the_next_step_go_in_with_the_next_prompt(agent: Seats) -> None:
     api = agent(in_turn(Reply("well")))
     api.start()
-    api.hear("Stop")
+    api.apply("Stop")
     api.rest(Activity.IDLE)
     api.claude.supplement(API, "THE-FACTS of the work", at_start=False)
     api.type_in("go on")
-    api.hear("Stop", 2)
+    api.apply("Stop", 2)
     assert "THE-FACTS of the work" in told(api.model.requests[-1])
     (given,) = api.until(lambda: api.recorded(ContextInjected))
     assert given.hook_event == "UserPromptSubmit"
@@ -507,7 +507,7 @@ def test_mentioned_prompt_files_are_in_the_first_request_and_in_no_argument(
         said = {**json.loads(known.read_text()), "bypassPermissionsModeAccepted": True}
         known.write_text(json.dumps(said))
     api.start(mention(files), mode=mode)
-    api.hear("Stop")
+    api.apply("Stop")
     assert api.heard("PermissionRequest") == 0
     first = told(next(request for request in api.model.requests if request.has_tools))
     found = [first.find(f"WORDS-OF-THE-USER {number} 700") for number in range(6)]
@@ -524,7 +524,7 @@ def test_the_record_has_what_a_prompt_file_held_and_a_removed_one_is_not_missed(
     file.write_text("WORDS-OF-THE-USER\nand more\n")
     api = agent(in_turn(Reply("done"), Reply("well")))
     api.start(mention([file]))
-    api.hear("Stop")
+    api.apply("Stop")
     (taken,) = api.until(lambda: api.recorded(PromptFileTaken))
     assert (taken.path, taken.text) == (str(file), "WORDS-OF-THE-USER\nand more\n")
     collector = Collector()
@@ -535,13 +535,13 @@ def test_the_record_has_what_a_prompt_file_held_and_a_removed_one_is_not_missed(
     file.unlink()
     api.rest(Activity.IDLE)
     api.type_in("go on")
-    api.hear("Stop", 2)
+    api.apply("Stop", 2)
     api.end()
     api.end_server()
     api.start(None, resume=True)
     api.rest(Activity.IDLE)
     api.type_in("go on again")
-    api.hear("Stop", 3)
+    api.apply("Stop", 3)
     assert "WORDS-OF-THE-USER" in told(api.model.requests[-1])
 
 
@@ -550,20 +550,20 @@ def test_a_session_can_be_left_for_an_earlier_one(agent: Seats) -> None:
     """With `/resume ID`: the process reports the earlier session's id, and writes its file."""
     api = agent(in_turn(Reply("well")))
     api.start()
-    api.hear("Stop")
+    api.apply("Stop")
     api.rest(Activity.IDLE)
     first, length = api.session, len(api.recorded(TurnEnded))
     record = api.claude.transcript(api.order)
     assert record is not None
     api.type_in("/clear")
-    second = api.hear("SessionStart", 2)
+    second = api.apply("SessionStart", 2)
     assert second.session_id != first
     api.rest(Activity.IDLE)
     api.type_in("go on")
-    api.hear("Stop", 2)
+    api.apply("Stop", 2)
     api.rest(Activity.IDLE)
     api.type_in(f"/resume {first}")
-    again = api.hear("SessionStart", 3)
+    again = api.apply("SessionStart", 3)
     assert (again.payload["source"], again.session_id) == ("resume", first)
     assert again.payload["transcript_path"] == str(record)
     assert [each.payload["reason"] for each in api.signals if each.event == "SessionEnd"] == [
@@ -572,5 +572,5 @@ def test_a_session_can_be_left_for_an_earlier_one(agent: Seats) -> None:
     ]
     assert api.rest(Activity.IDLE).session_id == first
     api.type_in("and on")
-    assert api.hear("Stop", 3).session_id == first
+    assert api.apply("Stop", 3).session_id == first
     api.until(lambda: len(api.recorded(TurnEnded)) > length)

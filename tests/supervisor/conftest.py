@@ -104,8 +104,8 @@ class Cockpit:
 
         `steps=4` and the like set the stand-in's `STANDIN_STEPS`.
         """
-        conduct = {"pace": 0.05, "step_tokens": 60_000, "faults": faults, **standin}
-        env = ", ".join(f'STANDIN_{key.upper()} = "{value}"' for key, value in conduct.items())
+        activity = {"pace": 0.05, "step_tokens": 60_000, "faults": faults, **standin}
+        env = ", ".join(f'STANDIN_{key.upper()} = "{value}"' for key, value in activity.items())
         return (
             f"[[agents]]\nname = {json.dumps(name)}\nmode = {json.dumps(mode)}\n"
             f"directory = {json.dumps(str(self.repository))}\n"

@@ -11,7 +11,7 @@ import pytest
 
 from cockpit.adapters.agents.claude.runtime import Claude
 from cockpit.config.paths import Places
-from cockpit.core.moments import Moment
+from cockpit.core.cli_events import CliEvent
 from cockpit.ports.runtimes import Presence, Signal
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.main import dependencies
@@ -27,10 +27,10 @@ pytestmark = pytest.mark.tmux
 class Failing(Claude):
     """Claude Code, with a bug that the hooks of one agent bring out, and its presence."""
 
-    def moments(self, signal: Signal) -> Sequence[Moment]:
+    def cli_events(self, signal: Signal) -> Sequence[CliEvent]:
         if signal.agent == "api" and signal.event != "SessionStart":
             raise ValueError("a bug in the hooks")
-        return super().moments(signal)
+        return super().cli_events(signal)
 
     def presence(self, pid: int, environment: Mapping[str, str]) -> Presence | None:
         if environment.get("STANDIN_PACE") == "0.06":

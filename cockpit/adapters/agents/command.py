@@ -11,9 +11,9 @@ from cockpit.adapters.agents.runtime_defaults import RuntimeDefaults
 from cockpit.adapters.files.foreign_files import is_file
 from cockpit.adapters.process.prompt_files import PROMPTS
 from cockpit.core.capabilities import Capabilities, No, SessionIds
+from cockpit.core.cli_events import CliEvent
 from cockpit.core.errors import BadUsage, NotNow, ProgramMissing
 from cockpit.core.ids import AgentName
-from cockpit.core.moments import Moment
 from cockpit.core.permission import Modes, Rights
 from cockpit.core.reading import Confidence, Window
 from cockpit.core.safetext import safe_line
@@ -119,7 +119,7 @@ class Command(RuntimeDefaults):
     def compaction_rule(self, environment: Mapping[str, str]) -> CompactionRule:
         return CompactionRule(lambda window: None)
 
-    def moments(self, signal: Signal) -> Sequence[Moment]:
+    def cli_events(self, signal: Signal) -> Sequence[CliEvent]:
         return ()
 
     def reported_transcript(self, path: str, session: str) -> Path | None:

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from cockpit.core.dialogs import NO_STEP
 
 if TYPE_CHECKING:
+    from cockpit.core.cli_events import CliEvent
     from cockpit.core.dialogs import Answer, Dialog, Step, Stuck
     from cockpit.core.ids import AgentName, SessionId
-    from cockpit.core.moments import Moment
     from cockpit.ports.panes import Screen
     from cockpit.ports.runtimes import Presence, Report, Signal
 
@@ -37,7 +37,7 @@ class RuntimeDefaults:
     def report(self, signal: Signal) -> Report | None:
         return None
 
-    def told_on(self, screen: Screen) -> Sequence[Moment]:
+    def screen_events(self, screen: Screen) -> Sequence[CliEvent]:
         return ()
 
     def permission_mode(self, signal: Signal) -> str | None:

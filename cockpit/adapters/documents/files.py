@@ -21,7 +21,7 @@ from cockpit.adapters.files.foreign_files import is_file, open_file, read_file
 from cockpit.config.git_folders import git_folder_around
 from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.document import LARGEST
-from cockpit.core.errors import BadUsage, Failed, Hindered
+from cockpit.core.errors import BadUsage, Failed, OsProblem
 from cockpit.core.front_matter import load
 from cockpit.core.markdown import plain
 from cockpit.core.safetext import safe_line
@@ -159,7 +159,7 @@ class Documents:
         return False
 
     def copy_again(self, path: Path, handoff: str, sha256: str) -> None:
-        """Write cockpit's copy again, if the document has this hash. Raises `Hindered`."""
+        """Write cockpit's copy again, if the document has this hash. Raises `OsProblem`."""
         try:
             data = path.read_bytes()
             if hashlib.sha256(data).hexdigest() == sha256:
@@ -343,10 +343,10 @@ def _holds(folder: int, name: str, data: bytes) -> bool:
     return False
 
 
-def _failed(title: str, path: Path, error: OSError) -> Hindered:
+def _failed(title: str, path: Path, error: OSError) -> OsProblem:
     why = os.strerror(error.errno) if error.errno else str(error)
     hints = {28: "Free some space on that disk.", 30: "Mount the disk writable."}
-    return Hindered(
+    return OsProblem(
         title,
         f"{safe_line(str(path))}: {why}.",
         hints.get(error.errno or 0, "To check the folders: cockpit doctor"),

@@ -21,7 +21,7 @@ from typing import IO, TypeVar
 
 from cockpit.adapters.git.sealed_config import Places, Snapshot, Snapshots, sealed
 from cockpit.core.deferred_dataclass import dataclass
-from cockpit.core.errors import Failed, Hindered, ProgramMissing
+from cockpit.core.errors import Failed, OsProblem, ProgramMissing
 from cockpit.core.safetext import safe_line
 
 Taken = TypeVar("Taken")
@@ -188,7 +188,7 @@ class GitCommand:
             seal = sealed(snapshot, self.private, bare=bare)
             variables = seal.__enter__()
         except OSError as error:
-            raise Hindered(
+            raise OsProblem(
                 "Cannot run git",
                 f"{directory}: {error.strerror}",
                 hint="Check that the directory exists and that processes can be started.",
@@ -372,7 +372,7 @@ class GitCommand:
                 f"{self.program!a} is not on PATH.",
                 INSTALL_HINT,
             )
-        return Hindered(
+        return OsProblem(
             "Cannot run git",
             f"{directory}: {error.strerror}",
             hint="Check that the directory exists and that processes can be started.",

@@ -19,7 +19,7 @@ from pathlib import Path
 from cockpit.adapters.files.private_file import write_private
 from cockpit.adapters.process.launcher import MAGIC
 from cockpit.adapters.process.prompt_files import make_private_folder
-from cockpit.core.errors import BadUsage, Hindered
+from cockpit.core.errors import BadUsage, OsProblem
 from cockpit.core.prompt_files import IN_A_FILE, IN_A_FILE_FOR_CAT, can_be_mentioned
 from cockpit.ports.panes import Launch
 
@@ -50,7 +50,7 @@ class LaunchOrders:
         """Write the launch file; return the argument vector that launches it once.
 
         With `kept_as`, the launch file gets this name, and can be launched again. Raises `BadUsage`
-        for a launch with which no process can be started, and `Hindered` if the file cannot be
+        for a launch with which no process can be started, and `OsProblem` if the file cannot be
         written.
         """
         self._make(self.folder)
@@ -128,7 +128,7 @@ class LaunchOrders:
         try:
             make_private_folder(folder)
         except OSError as error:
-            raise Hindered(
+            raise OsProblem(
                 f"Cannot create {folder}",
                 str(error.strerror),
                 hint="Check the free disk space and the folder's permissions.",
@@ -138,7 +138,7 @@ class LaunchOrders:
         try:
             write_private(path, content)
         except OSError as error:
-            raise Hindered(
+            raise OsProblem(
                 "Cannot write a file for the launch",
                 f"{path}: {error.strerror}",
                 "Free some space, or make the folder writable.",

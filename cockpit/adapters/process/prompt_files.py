@@ -12,7 +12,7 @@ from pathlib import Path
 
 from cockpit.adapters.files.foreign_files import read_text
 from cockpit.adapters.files.private_file import write_private
-from cockpit.core.errors import Hindered
+from cockpit.core.errors import OsProblem
 
 PROMPTS = "prompts"
 """Name of the folder for prompt files, below the state folder."""
@@ -35,12 +35,12 @@ class KeptPrompts:
         return self._folder / owner
 
     def keep(self, job: str, prompt: str) -> None:
-        """Store a job's prompt until its session starts. Raises `Hindered`."""
+        """Store a job's prompt until its session starts. Raises `OsProblem`."""
         try:
             make_private_folder(self.folder_of(job))
             write_private(self.folder_of(job) / _OF_A_JOB, prompt.encode("utf-8", "replace"))
         except OSError as refused:
-            raise Hindered(
+            raise OsProblem(
                 "Cannot save the prompt",
                 f"{self._folder}: {refused.strerror or refused}",
                 "Free some space, or make the folder writable.",

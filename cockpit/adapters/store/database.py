@@ -26,7 +26,7 @@ from cockpit.adapters.store.rows import (
     Unreadable,
     decoded_row,
 )
-from cockpit.core.errors import Failed, Hindered
+from cockpit.core.errors import Failed, OsProblem
 from cockpit.ports.records import JobRecord
 
 
@@ -86,7 +86,7 @@ class Database:
             raise
 
     def try_to_write(self) -> None:
-        """Write an existing value, to test whether the disk is writable. Raises `Hindered`."""
+        """Write an existing value, to test whether the disk is writable. Raises `OsProblem`."""
         with self.transaction():
             version = self.run("pragma user_version").fetchone()[0]
             self.run(f"pragma user_version = {int(version)}")
@@ -95,7 +95,7 @@ class Database:
     # Statements
 
     def run(self, sql: str, *values: Any) -> sqlite3.Cursor:
-        """Execute a statement. Raises `Hindered` if the disk fails or another process has locked
+        """Execute a statement. Raises `OsProblem` if the disk fails or another process has locked
         the file; then nothing was written."""
         try:
             return self._database.execute(sql, values)
@@ -103,7 +103,7 @@ class Database:
             if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_ERROR:
                 raise  # an invalid statement is a bug, not a disk error
             self.refused = f"{self.path}: {error}"
-            raise Hindered(
+            raise OsProblem(
                 "Cannot write the database",
                 f"{self.path}: {error}.",
                 "Check the free space of the disk; cockpit retries automatically.",

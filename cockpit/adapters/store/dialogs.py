@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import get_args
 
 from cockpit.adapters.store.store import Store
-from cockpit.core.moments import DialogKind, DialogOpened
+from cockpit.core.cli_events import DialogKind, DialogOpened
 
 
 class DialogTable:

@@ -22,7 +22,7 @@ from cockpit.adapters.tmux.command import NoSession, ServerGone, TmuxCommand, ch
 from cockpit.adapters.tmux.config import SESSION, write_configuration
 from cockpit.adapters.tmux.return_keys import KEYS_OPTION, bindings, store
 from cockpit.adapters.tmux.window_options import HOME_WINDOW
-from cockpit.core.errors import CockpitError, Failed, Hindered
+from cockpit.core.errors import CockpitError, Failed, OsProblem
 from cockpit.core.safetext import safe_line
 from cockpit.ports.panes import PanesSilent
 from cockpit.ports.processes import ProcessId
@@ -92,7 +92,7 @@ class TmuxServer:
     async def lifecycle(self) -> Lifecycle:
         """Return the `Lifecycle` of this server; loads it at the first call.
 
-        Raises `Hindered` if libtmux cannot be loaded, for example after cockpit was removed or
+        Raises `OsProblem` if libtmux cannot be loaded, for example after cockpit was removed or
         updated while the supervisor is running.
         """
         async with self._loading:
@@ -104,7 +104,7 @@ class TmuxServer:
         try:
             from cockpit.adapters.tmux.lifecycle import Lifecycle
         except Exception as error:  # an installation that is being updated fails in many ways
-            raise Hindered(
+            raise OsProblem(
                 "Cannot load libtmux",
                 safe_line(str(error), 300),
                 "Install cockpit again, then restart it: cockpit restart",

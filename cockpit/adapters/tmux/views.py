@@ -40,7 +40,7 @@ from cockpit.adapters.tmux.window_options import (
 from cockpit.core.charset import MOST, shows, shows_less, speaks_unicode
 from cockpit.core.errors import BadUsage, Failed, NotNow
 from cockpit.core.ids import PaneId
-from cockpit.core.own_wishes import asks_for_another, wishes
+from cockpit.core.screen_overrides import asks_for_another, wishes
 from cockpit.ports.panes import Launch, PaneGone, PaneOccupied, PanesSilent
 
 HOME_ORDER = "home"

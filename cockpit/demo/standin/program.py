@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import FrameType
 
-from cockpit.demo.standin.conduct import VERSION, Conduct, Flags, read_conduct, read_flags
+from cockpit.demo.standin.behaviour import VERSION, Behaviour, Flags, read_behaviour, read_flags
 from cockpit.demo.standin.presence import Presence
 from cockpit.demo.standin.record import Record, record_path
 from cockpit.demo.standin.screen import Screen
@@ -60,27 +60,27 @@ def main(arguments: Sequence[str]) -> int:
         print(VERSION)
         return 0
     flags = read_flags(arguments)
-    conduct = read_conduct(os.environ, flags)
-    if "exit" in conduct.faults:
+    behaviour = read_behaviour(os.environ, flags)
+    if "exit" in behaviour.faults:
         print("The stand-in fails: STANDIN_FAULTS contains exit", file=sys.stderr)
         return 1
     config = Path(os.environ.get("CLAUDE_CONFIG_DIR") or Path.home() / ".claude")
-    record = make_record(config, flags, conduct)
+    record = make_record(config, flags, behaviour)
     if record.path.exists() != flags.resume:
         taken = "is already in use" if record.path.exists() else "was not found"
         print(f"Error: Session ID {flags.session_id} {taken}.", file=sys.stderr)
         return 1
-    if "orphan" in conduct.faults:
+    if "orphan" in behaviour.faults:
         # Like a child of the CLI, the process inherits the open files, such as the locked lease.
         subprocess.Popen(["sleep", "600"], start_new_session=True, close_fds=False)
-    listen_for_signals(conduct)
-    return fly(flags, conduct, record, config)
+    listen_for_signals(behaviour)
+    return fly(flags, behaviour, record, config)
 
 
-def fly(flags: Flags, conduct: Conduct, record: Record, config: Path) -> int:
-    presence = Presence(config, flags.session_id, absent="absent" in conduct.faults)
+def fly(flags: Flags, behaviour: Behaviour, record: Record, config: Path) -> int:
+    presence = Presence(config, flags.session_id, absent="absent" in behaviour.faults)
     with Screen() as screen:
-        session = Session(flags, conduct, record, presence, screen)
+        session = Session(flags, behaviour, record, presence, screen)
         try:
             code, reason = session.run(), "prompt_input_exit"
         except Ended as ended:
@@ -89,7 +89,7 @@ def fly(flags: Flags, conduct: Conduct, record: Record, config: Path) -> int:
     return code
 
 
-def make_record(config: Path, flags: Flags, conduct: Conduct) -> Record:
+def make_record(config: Path, flags: Flags, behaviour: Behaviour) -> Record:
     directory = Path.cwd()
     return Record(
         record_path(config, directory, flags.session_id),
@@ -97,7 +97,7 @@ def make_record(config: Path, flags: Flags, conduct: Conduct) -> Record:
         directory,
         branch(directory),
         flags.model,
-        silent="mute" in conduct.faults,
+        silent="mute" in behaviour.faults,
     )
 
 
@@ -108,9 +108,9 @@ def branch(directory: Path) -> str:
     return done.stdout.strip()
 
 
-def listen_for_signals(conduct: Conduct) -> None:
+def listen_for_signals(behaviour: Behaviour) -> None:
     """End on the same signals as the CLI; with the fault `deaf`, ignore TERM and HUP."""
-    if "deaf" in conduct.faults:
+    if "deaf" in behaviour.faults:
         for number in (signal.SIGTERM, signal.SIGHUP):
             signal.signal(number, signal.SIG_IGN)
         return

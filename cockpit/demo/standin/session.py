@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from cockpit.demo.conversation import COMPACTED, COMPACTION_REQUEST, Reply, TokenCount, ToolCall
-from cockpit.demo.standin.conduct import Conduct, Flags
+from cockpit.demo.standin.behaviour import Behaviour, Flags
 from cockpit.demo.standin.hooks import Hooks, Verdict
 from cockpit.demo.standin.mentions import mentioned
-from cockpit.demo.standin.mind import Mind
+from cockpit.demo.standin.model import StandinModel
 from cockpit.demo.standin.presence import Presence
 from cockpit.demo.standin.record import Record, join
 from cockpit.demo.standin.screen import Screen
@@ -35,14 +35,14 @@ class Session:
     """A session, from its first hook to its last one."""
 
     def __init__(
-        self, flags: Flags, conduct: Conduct, record: Record, presence: Presence, screen: Screen
+        self, flags: Flags, behaviour: Behaviour, record: Record, presence: Presence, screen: Screen
     ) -> None:
-        self._flags, self._conduct = flags, conduct
+        self._flags, self._behaviour = flags, behaviour
         self._record, self._presence, self._screen = record, presence, screen
         directory = Path.cwd()
-        hookless = "hookless" in conduct.faults
+        hookless = "hookless" in behaviour.faults
         self._hooks = Hooks() if hookless else Hooks.of(flags.settings)
-        self._mind = Mind(conduct, directory, flags.session_id)
+        self._model = StandinModel(behaviour, directory, flags.session_id)
         self._tools = Tools(directory)
         self._tools_run = 0
         self._messages: list[dict[str, Any]] = []
@@ -56,7 +56,7 @@ class Session:
     def run(self) -> int:
         if self._flags.resume:
             self._messages = self._record.conversation()
-        if "trust" in self._conduct.faults:
+        if "trust" in self._behaviour.faults:
             self._dialog("dialog open", ["Do you trust the files in this folder?", "❯ 1. Yes"])
         self._call("SessionStart", source="resume" if self._flags.resume else "startup")
         self._record.note("permission-mode", permissionMode=self._mode)
@@ -87,7 +87,7 @@ class Session:
 
     def _stay_if_deaf(self) -> None:
         """With the fault `deaf`, never return: the session keeps running without a terminal."""
-        while "deaf" in self._conduct.faults:
+        while "deaf" in self._behaviour.faults:
             time.sleep(60)
 
     def end(self, reason: str) -> None:
@@ -123,9 +123,9 @@ class Session:
                 self._record.interrupted()
                 self._screen.say("  ⎿  Interrupted · What should Claude do instead?")
                 return False
-            if self._tokens and self._tokens.context >= self._conduct.window - COMPACTS_BELOW:
+            if self._tokens and self._tokens.context >= self._behaviour.window - COMPACTS_BELOW:
                 self._compact()
-            reply = self._mind.answer(self._messages)
+            reply = self._model.answer(self._messages)
             if reply.error is not None:
                 self._fail(reply)
                 return False
@@ -167,7 +167,7 @@ class Session:
 
     def _use(self, call: ToolCall, place: int) -> None:
         self._tools_run += 1
-        if self._tools_run == 2 and "permission" in self._conduct.faults:
+        if self._tools_run == 2 and "permission" in self._behaviour.faults:
             self._call("PermissionRequest", tool_name=call.name, tool_input=dict(call.input))
             self._dialog("permission prompt", [f"{call.name}: do you want to proceed?", "❯ 1. Yes"])
         self._screen.say(f"● {call.name}({call.path or call.input.get('description', '')})")
@@ -199,7 +199,7 @@ class Session:
         self._flags = replace(self._flags, session_id=session)
         self._record = self._record.another(session)
         self._presence.take(session)
-        self._mind = Mind(self._conduct, Path.cwd(), session)
+        self._model = StandinModel(self._behaviour, Path.cwd(), session)
         self._messages, self._tokens, self._number = [], None, 0
         self._begin(source)
         self._say_status()
@@ -208,7 +208,7 @@ class Session:
         """Run the `SessionStart` hook, and pass the hook's text to the model, except with the fault
         `dropped`."""
         verdict = self._call("SessionStart", source=source)
-        if verdict.context and "dropped" not in self._conduct.faults:
+        if verdict.context and "dropped" not in self._behaviour.faults:
             self._record.context("SessionStart", "", "SessionStart", verdict.context)
             self._hear(reminder("SessionStart", verdict.context))
 
@@ -218,8 +218,8 @@ class Session:
             return
         request = f"Your task is to create a {COMPACTION_REQUEST} so far."
         asked = [*self._messages, {"role": "user", "content": request}]
-        time.sleep(self._conduct.pace)
-        summary = f"{COMPACTED}.\n\n{self._mind.answer(asked).text}"
+        time.sleep(self._behaviour.pace)
+        summary = f"{COMPACTED}.\n\n{self._model.answer(asked).text}"
         self._record.compacted(before, summary, trigger)
         self._messages = [{"role": "user", "content": [{"type": "text", "text": summary}]}]
         self._tokens = None
@@ -240,7 +240,7 @@ class Session:
 
         Returns True at once if the user presses Esc or quits. Otherwise returns False at the end.
         """
-        until = time.monotonic() + self._conduct.pace
+        until = time.monotonic() + self._behaviour.pace
         while (left := until - time.monotonic()) > 0:
             heard = self._screen.listen(left)
             if heard and heard[0] in ("escape", "quit"):
@@ -286,9 +286,9 @@ class Session:
         }
 
     def _say_status(self) -> None:
-        if "lineless" in self._conduct.faults:
+        if "lineless" in self._behaviour.faults:
             return
-        tokens, window = self._tokens, self._conduct.window
+        tokens, window = self._tokens, self._behaviour.window
         usage = None
         if tokens is not None:
             usage = {

@@ -318,18 +318,18 @@ class Agent:
     @property
     def tool_calls(self) -> int:
         """Tool calls of this session: the larger of the transcript's and the hooks' counts."""
-        return max(self.session_state.reading.meter.tool_calls, self.session_state.conduct.tools)
+        return max(self.session_state.reading.meter.tool_calls, self.session_state.activity.tools)
 
     @property
     def turns(self) -> int:
         """Ended turns of this session: the larger of the transcript's and the hooks' counts."""
-        return max(self.session_state.reading.meter.turns, self.session_state.conduct.turns)
+        return max(self.session_state.reading.meter.turns, self.session_state.activity.turns)
 
     @property
     def compactions(self) -> int:
         """Compactions of this session: the larger of the transcript's and the hooks' counts."""
         state = self.session_state
-        return max(state.reading.meter.compactions, state.conduct.compactions)
+        return max(state.reading.meter.compactions, state.activity.compactions)
 
     @property
     def cost_usd(self) -> float | None:
@@ -396,7 +396,7 @@ class Agent:
         self.chain = store.chain(job) if job is not None else []
 
     def save(self, store: Store, record: AgentRecord) -> None:
-        """Save the record, then set it in memory. Raises `Hindered`, and then changes nothing."""
+        """Save the record, then set it in memory. Raises `OsProblem`, and then changes nothing."""
         store.save_agent(record)
         self.record = record
 

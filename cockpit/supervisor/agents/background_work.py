@@ -26,13 +26,13 @@ def with_background_status(agent: Agent, facts: Facts) -> Facts:
 
     Updates the status of subagents, and adds tasks and subagents that only the hooks reported.
     """
-    conduct = agent.session_state.conduct
-    idle_and_known = conduct.turn is Turn.IDLE and conduct.background_known
-    named = {task.id: task for task in conduct.background if task.id}
+    activity = agent.session_state.activity
+    idle_and_known = activity.turn is Turn.IDLE and activity.background_known
+    named = {task.id: task for task in activity.background if task.id}
     known = {subagent.id for subagent in facts.subagents}
     subagents = [
         replace(
-            subagent, status=_status_of(subagent, named, conduct.subagents, sure=idle_and_known)
+            subagent, status=_status_of(subagent, named, activity.subagents, sure=idle_and_known)
         )
         for subagent in facts.subagents
     ]

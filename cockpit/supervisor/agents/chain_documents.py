@@ -15,7 +15,7 @@ from cockpit.adapters.files.foreign_files import is_file
 from cockpit.core import document
 from cockpit.core.chain_memory import Place
 from cockpit.core.document import Document
-from cockpit.core.errors import CockpitError, Hindered
+from cockpit.core.errors import CockpitError, OsProblem
 from cockpit.core.ids import JobId
 from cockpit.ports.records import HandoffRecord, SessionRecord
 from cockpit.supervisor.agents.document_reads import read_document
@@ -31,7 +31,7 @@ Left = tuple[Place, Document]
 async def documents_before(dependencies: Dependencies, session: SessionRecord) -> list[Left]:
     """Return the readable documents of the sessions before this one, oldest first.
 
-    Returns at most the newest `MOST`. Raises `Hindered` if the file system does not answer.
+    Returns at most the newest `MOST`. Raises `OsProblem` if the file system does not answer.
     """
     earlier: list[Left] = []
     current: SessionRecord | None = session
@@ -72,7 +72,7 @@ async def _text(
         return None
     try:
         return await read_document(dependencies, path, partial(read_own, path))
-    except Hindered:
+    except OsProblem:
         raise
     except (CockpitError, OSError):
         return None

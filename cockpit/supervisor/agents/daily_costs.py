@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable
 from contextlib import suppress
 
-from cockpit.core.errors import Hindered
+from cockpit.core.errors import OsProblem
 from cockpit.core.events import DayBudgetCrossed
 from cockpit.core.ids import SessionId
 from cockpit.supervisor.agents.agent import Agent
@@ -38,7 +38,7 @@ class DailyCosts:
     @property
     def today(self) -> float | None:
         """Today's counted cost, in US dollars; None if the database cannot be read."""
-        with suppress(Hindered):
+        with suppress(OsProblem):
             return self._dependencies.store.day_cost(self._day())
         return None
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from cockpit.core.cli_events import DialogOpened
 from cockpit.core.dialogs import LONGEST_BODY, OpenDialog, agreed
 from cockpit.core.errors import NotNow
 from cockpit.core.handoff.events import Turn
-from cockpit.core.moments import DialogOpened
 from cockpit.core.safetext import safe_line, safe_text
 from cockpit.ports.panes import Panes
 from cockpit.supervisor.agents.agent import Agent
@@ -40,15 +40,20 @@ def open_question(agent: Agent) -> tuple[DialogOpened, float]:
 
     Raises `NotNow` if no dialog is open.
     """
-    conduct = agent.session_state.conduct
-    asked = conduct.dialog
-    if not agent.alive or agent.record.pane is None or conduct.turn is not Turn.DIALOG or not asked:
+    activity = agent.session_state.activity
+    asked = activity.dialog
+    if (
+        not agent.alive
+        or agent.record.pane is None
+        or activity.turn is not Turn.DIALOG
+        or not asked
+    ):
         raise NotNow(
             f"{agent.name} is not asking anything",
             "No permission dialog or question is open in its pane.",
             f"See: cockpit status {agent.name}",
         )
-    return asked, conduct.asked_at
+    return asked, activity.asked_at
 
 
 def to_wire(dialog: OpenDialog | str, redact: Callable[[str], str]) -> DialogStatus:

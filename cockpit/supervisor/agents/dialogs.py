@@ -1,6 +1,6 @@
 """Store the question of an agent's open dialog, so that a restarted supervisor has the question.
 
-`Conduct` determines whether the dialog is still open.
+`SessionActivity` determines whether the dialog is still open.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from contextlib import suppress
 
 from cockpit.adapters.store.dialogs import DialogTable
 from cockpit.adapters.store.store import Store
-from cockpit.core.errors import Hindered
+from cockpit.core.cli_events import DialogOpened
+from cockpit.core.errors import OsProblem
 from cockpit.core.handoff.events import Turn
-from cockpit.core.moments import DialogOpened
 from cockpit.supervisor.agents.agent import Agent
 
 Kept = tuple[str, DialogOpened, float]
@@ -34,7 +34,7 @@ class Dialogs:
         dialog = _open_dialog(agent)
         if agent.name in self._kept and self._kept[agent.name] == dialog:
             return
-        with suppress(Hindered):
+        with suppress(OsProblem):
             if dialog is None:
                 self._table.forget(agent.name)
             else:
@@ -44,14 +44,14 @@ class Dialogs:
     def recall(self, agent: Agent) -> None:
         """Restore the dialog that an earlier supervisor stored for the agent's session."""
         if agent.session is not None and (held := self._table.of(agent.name, agent.session.id)):
-            agent.session_state.conduct.remember(*held)
+            agent.session_state.activity.remember(*held)
 
 
 def _open_dialog(agent: Agent) -> Kept | None:
-    conduct = agent.session_state.conduct
+    activity = agent.session_state.activity
     if not agent.alive or agent.session is None:
         return None
-    if conduct.remembered is not None:
-        return agent.session.id, *conduct.remembered
-    asked = conduct.dialog if conduct.turn is Turn.DIALOG else None
-    return (agent.session.id, asked, conduct.asked_at) if asked and conduct.asked_at else None
+    if activity.remembered is not None:
+        return agent.session.id, *activity.remembered
+    asked = activity.dialog if activity.turn is Turn.DIALOG else None
+    return (agent.session.id, asked, activity.asked_at) if asked and activity.asked_at else None

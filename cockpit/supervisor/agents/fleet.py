@@ -24,7 +24,7 @@ from cockpit.config.read import load
 from cockpit.config.return_keys import return_keys
 from cockpit.config.schema import AgentSettings
 from cockpit.config.trust import trust
-from cockpit.core.errors import CockpitError, Hindered, NoSuchAgent, NotNow
+from cockpit.core.errors import CockpitError, NoSuchAgent, NotNow, OsProblem
 from cockpit.core.events import Plain
 from cockpit.core.handoff.states import CONFIRMED, Outcome
 from cockpit.core.ids import AgentName, agent_name
@@ -272,7 +272,7 @@ class Fleet:
         return agent
 
     def _save(self, agent: Agent) -> None:
-        """Save the agent's record, environment and hooks. Raises `Hindered` on a disk error."""
+        """Save the agent's record, environment and hooks. Raises `OsProblem` on a disk error."""
         self._keep_files(agent.name, agent.settings)
         self._dependencies.store.save_agent(agent.record)
 
@@ -281,7 +281,7 @@ class Fleet:
             self._environments.keep(name, settings.env)
             self._hooks.keep(name, _hooks_of(settings))
         except OSError as refused:
-            raise Hindered(
+            raise OsProblem(
                 f"Cannot save the environment of {name}",
                 f"{self._dependencies.places.state}: {refused.strerror or refused}.",
                 "Check whether the disk is full.",
@@ -298,13 +298,13 @@ class Fleet:
         self._forget_record(agent.name)
 
     def remove(self, agent: Agent) -> None:
-        """Remove an agent that is not in use. Its history stays. Raises `Hindered`."""
+        """Remove an agent that is not in use. Its history stays. Raises `OsProblem`."""
         self._dependencies.store.forget_agent(agent.name)
         self._agents.pop(agent.name, None)
         self._forget_files(agent.name)
 
     def rename(self, agent: Agent, name: AgentName) -> None:
-        """Rename an agent that is not in use. The new name must be free. Raises `Hindered`."""
+        """Rename an agent that is not in use. The new name must be free. Raises `OsProblem`."""
         old = agent.name
         self._keep_files(name, agent.settings)
         self._dependencies.store.rename_agent(old, name)
@@ -317,7 +317,7 @@ class Fleet:
         self._forget_files(old)
         agent.change(settings=self._plain(agent.settings))
         with suppress(
-            Hindered
+            OsProblem
         ):  # the stored settings contain the old name too, but it is never read
             self._dependencies.store.save_agent(agent.record)
 
@@ -336,7 +336,7 @@ class Fleet:
 
         Keeps all of them if the record cannot be removed.
         """
-        with suppress(Hindered, OSError):
+        with suppress(OsProblem, OSError):
             self._dependencies.store.forget_agent(name)
             self._forget_files(name)
 

@@ -9,7 +9,7 @@ from cockpit.config.hooks import Hooks
 from cockpit.config.schema import AgentDefaults
 from cockpit.config.secrets import configured_secrets
 from cockpit.core.activity import one_line
-from cockpit.core.moments import DialogOpened
+from cockpit.core.cli_events import DialogOpened
 from cockpit.core.redaction import Redactor, secret_values
 from cockpit.supervisor.agents.agent import Agent
 

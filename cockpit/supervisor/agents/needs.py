@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from cockpit.core.cli_events import DialogOpened, TurnBroken
 from cockpit.core.handoff.events import Turn
 from cockpit.core.handoff.states import Asked, Reviewing
-from cockpit.core.moments import DialogOpened, TurnBroken
 from cockpit.core.safetext import safe_line, safe_text
 from cockpit.core.timestamps import rfc3339
 from cockpit.ports.records import HandoffRecord
@@ -27,12 +27,12 @@ def need(agent: Agent, monotonic: float) -> Needs | None:
     if agent.handoff and blocked and blocked.is_shown(monotonic):
         detail = f"the handoff cannot continue: {blocked.why}. cockpit retries automatically"
         return Needs(kind="failed", detail=safe_line(detail, 400))
-    conduct = agent.session_state.conduct
+    activity = agent.session_state.activity
     if agent.alive and agent.troubles.dialog:
         began = agent.session.created if agent.session else None
         return Needs(kind="trust", detail=agent.troubles.dialog, since=_time(began))
-    if agent.alive and conduct.turn is Turn.DIALOG and conduct.dialog:
-        return _dialog(agent, conduct.dialog, heard_at(agent, conduct.since))
+    if agent.alive and activity.turn is Turn.DIALOG and activity.dialog:
+        return _dialog(agent, activity.dialog, heard_at(agent, activity.since))
     asked = _question(agent, monotonic)
     if asked:
         return asked
@@ -51,20 +51,20 @@ def need(agent: Agent, monotonic: float) -> Needs | None:
         return Needs(
             kind="usage_limit",
             detail=safe_line(limit.words, 300),
-            since=heard_at(agent, conduct.since),
+            since=heard_at(agent, activity.since),
             resets_at=_time(limit.resets),
         )
     # An open handoff has a deadline and continues without the agent's turn.
-    over = conduct.turn is not Turn.WORKING and agent.handoff is None
-    if conduct.broken and (over or conduct.broken.error in _REFUSED):
-        detail = _broken(conduct.broken)
-        return Needs(kind="failed", detail=detail, since=heard_at(agent, conduct.since))
+    over = activity.turn is not Turn.WORKING and agent.handoff is None
+    if activity.broken and (over or activity.broken.error in _REFUSED):
+        detail = _broken(activity.broken)
+        return Needs(kind="failed", detail=detail, since=heard_at(agent, activity.since))
     return None
 
 
 def _why_prompt_needed(agent: Agent) -> str | None:
     """Return why the agent needs a prompt: a failed handoff, or a loop that has ended."""
-    if agent.handoff is not None or agent.session_state.conduct.turn is Turn.WORKING:
+    if agent.handoff is not None or agent.session_state.activity.turn is Turn.WORKING:
         return None
     revived = agent.progress.revived
     if revived is not None and agent.alive and not _was_prompted(agent, revived.at):

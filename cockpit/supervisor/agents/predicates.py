@@ -18,7 +18,7 @@ def awaits_first_prompt(agent: Agent) -> bool:
     """
     session_state = agent.session_state
     prompted = agent.job is not None and bool(agent.job.prompt)
-    return prompted and session_state.conduct.prompts == 0 and session_state.began_at is not None
+    return prompted and session_state.activity.prompts == 0 and session_state.began_at is not None
 
 
 def is_job_done(agent: Agent) -> bool:
@@ -31,7 +31,7 @@ def is_job_done(agent: Agent) -> bool:
         later = (at for at, _ in agent.session_state.user_prompts if at > agent.marked_done_at)
         if next(later, None) is None:
             return True
-    settings, reply = agent.settings, agent.session_state.conduct.last_words
+    settings, reply = agent.settings, agent.session_state.activity.last_reply
     markers = [settings.handoff.completion_marker]
     markers += [settings.loop.completion_marker] if settings.loop.enabled else []
     return any(has_marker(reply, marker) for marker in markers)
@@ -106,7 +106,7 @@ class UsageLimit:
 
 def usage_limited(agent: Agent) -> UsageLimit | None:
     """Return the usage limit that ended the agent's last turn; None after the next prompt."""
-    broken = agent.session_state.conduct.broken
+    broken = agent.session_state.activity.broken
     if broken is None or broken.error not in {"rate_limit", "billing_error"}:
         return None
     resets = broken.resets_at or agent.session_state.limit_resets

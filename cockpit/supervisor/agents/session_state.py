@@ -11,12 +11,11 @@ from datetime import datetime
 from typing import Any
 
 from cockpit.core.activity import activity
-from cockpit.core.conduct import Conduct
+from cockpit.core.cli_events import CliEvent, CompactionOver, PromptTaken, TurnBroken
 from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.facts import BackgroundTask, Facts
 from cockpit.core.gauge import Gauge
 from cockpit.core.handoff.events import Turn
-from cockpit.core.moments import CompactionOver, Moment, PromptTaken, TurnBroken
 from cockpit.core.prompt_files import mentioned_files
 from cockpit.core.rate_limits import RateLimit, exhausted_until
 from cockpit.core.reading import Window
@@ -37,6 +36,7 @@ from cockpit.core.session import (
     TurnRecorded,
     UserSaid,
 )
+from cockpit.core.session_activity import SessionActivity
 from cockpit.ports.runtimes import CompactionRule, Report
 from cockpit.supervisor.agents.compaction_notes import CompactionNotes
 from cockpit.supervisor.agents.transcript_reading import TranscriptReading
@@ -70,7 +70,7 @@ class SessionState:
     """Returns the context window that the agent's CLI uses for a model."""
     compacts_before_prompts: bool = False
     """Whether the CLI compacts only the content before its last prompt."""
-    conduct: Conduct = field(default_factory=Conduct)
+    activity: SessionActivity = field(default_factory=SessionActivity)
     gauge: Gauge = field(default_factory=Gauge)
     reading: TranscriptReading = field(default_factory=TranscriptReading)
     compaction: CompactionNotes = field(default_factory=CompactionNotes)
@@ -229,9 +229,9 @@ class SessionState:
                 self.replied = True
                 self.last_activity = when
                 if self.catching_up:
-                    self.conduct.broken = None
+                    self.activity.broken = None
                 self._note_reads(event)
-                self._record_conduct(event, when)
+                self._record_reply(event, when)
                 if event.context is not None:
                     self.reading.reply_at = when
                     self.reading.reading_lost = False
@@ -243,8 +243,8 @@ class SessionState:
                 self.prompt_files_named.update(mentioned_files(text))
                 self._turn_text = ""
                 if not event.meta:
-                    self.conduct.broken = None if self.catching_up else self.conduct.broken
-                    self.conduct.spoke("", when)
+                    self.activity.broken = None if self.catching_up else self.activity.broken
+                    self.activity.record_reply("", when)
                     note_bounded(self.user_prompts, (when, text[:MOST_KEPT]))
             case PromptFileTaken(path=path) if path in self.prompt_files_named:
                 self.prompt_files_named.discard(path)
@@ -258,22 +258,22 @@ class SessionState:
             case ApiFailed(status=status, error=error, resets_at=resets) if self.catching_up:
                 # Hooks report later failures; this line existed when the transcript was opened.
                 kind = _BROKEN_BY.get(status or 0, "unknown")
-                self.conduct.broken = TurnBroken(kind, error, resets)
+                self.activity.broken = TurnBroken(kind, error, resets)
             case TurnFailed(error=failure):
                 kind = _BROKEN_BY.get(failure.status or 0, "unknown")
                 broken = TurnBroken(kind, failure.error, failure.resets_at)
-                self.conduct.hear(broken, when)
+                self.activity.apply(broken, when)
             case TurnRecorded(working=working, at=recorded_at):
                 # A turn of an earlier process ended with that process, perhaps without a line.
                 ended = self._is_before_opening(recorded_at)
-                self.conduct.recorded(working=working and not ended, at=when)
+                self.activity.apply_transcript(working=working and not ended, at=when)
             case TurnEnded():
                 # Some CLIs mark the end of a turn, but not the reply that ends it.
                 if self._turn_text:
-                    self.conduct.spoke(self._turn_text, when)
+                    self.activity.record_reply(self._turn_text, when)
             case Interrupted():
                 self._turn_text = ""
-                self.conduct.interrupted(when)
+                self.activity.record_interrupt(when)
             case CostCounted(total_usd=total):
                 self.cost_usd = total
             case LimitsReported(limits=limits):
@@ -323,13 +323,13 @@ class SessionState:
         if result.failed or result.refused or result.interrupted or result.empty:
             self._reads.pop(result.tool_use_id, None)
 
-    def _record_conduct(self, reply: AssistantReplied, at: float) -> None:
+    def _record_reply(self, reply: AssistantReplied, at: float) -> None:
         """Record the activity in a reply; if the reply ends the turn, also the reply's text."""
         self._turn_text = "" if reply.tools else reply.text or self._turn_text
         if reply.tools:
-            self.conduct.activity = activity(reply.tools[-1], self.directory)
+            self.activity.doing = activity(reply.tools[-1], self.directory)
         if reply.stop_reason == ENDS_TURN and reply.text:
-            self.conduct.spoke(reply.text, at)
+            self.activity.record_reply(reply.text, at)
 
     def _update_gauge(self, at: float) -> None:
         meter = self.reading.meter
@@ -339,10 +339,10 @@ class SessionState:
         if meter.tokens is not None:
             self.gauge.set_tokens(meter.tokens, "transcript", at)
 
-    def hear(self, moment: Moment, at: float) -> None:
+    def apply(self, event: CliEvent, at: float) -> None:
         """Process a hook event."""
-        self.conduct.hear(moment, at)
-        match moment:
+        self.activity.apply(event, at)
+        match event:
             case CompactionOver():
                 self.gauge.compacted(at, by_hook=True)
             case PromptTaken(text=text) if not text.startswith(NOTIFIED):
@@ -357,9 +357,9 @@ class SessionState:
 
         Does nothing during a turn, because the turn may start new tasks.
         """
-        conduct = self.conduct
-        if conduct.turn is Turn.IDLE and conduct.background_known:
-            self.reading.collector.only_running({task.id for task in conduct.background})
+        activity = self.activity
+        if activity.turn is Turn.IDLE and activity.background_known:
+            self.reading.collector.only_running({task.id for task in activity.background})
 
     def report(self, report: Report, at: float) -> None:
         """Process a status line of this session."""

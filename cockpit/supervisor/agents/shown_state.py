@@ -38,12 +38,12 @@ def is_ending(agent: Agent) -> bool:
 
 
 def _state_of_running(agent: Agent) -> State:
-    conduct = agent.session_state.conduct
+    activity = agent.session_state.activity
     if not agent.has_readings:
         return "working"
-    if conduct.turn is Turn.WORKING:
+    if activity.turn is Turn.WORKING:
         return "working"
-    if conduct.turn is Turn.IDLE:
+    if activity.turn is Turn.IDLE:
         if awaits_first_prompt(agent) and not agent.session_state.replied:
             return "starting"
         return "done" if is_job_done(agent) else "idle"

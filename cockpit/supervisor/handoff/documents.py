@@ -15,7 +15,7 @@ from pathlib import Path, PurePath
 from cockpit.adapters.documents.template import apply_template
 from cockpit.adapters.files.foreign_files import read_text
 from cockpit.adapters.files.private_file import write_private
-from cockpit.core import chain_memory, composition, document, told_facts
+from cockpit.core import chain_memory, composition, document, fact_lines
 from cockpit.core.bands import Band
 from cockpit.core.continuation import Succession, continuation
 from cockpit.core.errors import Failed
@@ -269,7 +269,7 @@ class DocumentBuilder:
 
     async def reminder(self, agent: Agent) -> list[str]:
         """Return points for the document's writer to include, one line each, without secrets."""
-        lines, redactor = told_facts.reminder(self.facts(agent)), self._redactor(agent)
+        lines, redactor = fact_lines.reminder(self.facts(agent)), self._redactor(agent)
         return await asyncio.to_thread(lambda: [redactor.redact(line).text for line in lines])
 
     async def supplement(

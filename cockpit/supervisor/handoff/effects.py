@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import assert_never
 
 from cockpit.core.document import Problem
-from cockpit.core.errors import CockpitError, Hindered
+from cockpit.core.errors import CockpitError, OsProblem
 from cockpit.core.events import AgentEnded, HandoffDocument, Plain, WriterFailed
 from cockpit.core.handoff.commands import (
     AskAgain,
@@ -68,7 +68,7 @@ ESCAPE_ROUNDS = 3
 late."""
 LOOKS = 10
 """Number of checks whether the turn has ended, before the Escape keys are pressed again."""
-FOR_NOW = (Hindered, PanesSilent, PaneOccupied)
+FOR_NOW = (OsProblem, PanesSilent, PaneOccupied)
 """Temporary errors of the machine or tmux, after which the command is repeated."""
 
 
@@ -141,7 +141,7 @@ class Effects:
             )
 
         self._permit(agent)
-        if agent.session_state.conduct.turn is Turn.WORKING and agent.runtime.ask(
+        if agent.session_state.activity.turn is Turn.WORKING and agent.runtime.ask(
             agent.name, asked("tool"), asked("stop")
         ):
             return
@@ -365,7 +365,7 @@ class Effects:
 
 
 def _is_working(agent: Agent) -> bool:
-    return agent.session_state.conduct.turn is Turn.WORKING
+    return agent.session_state.activity.turn is Turn.WORKING
 
 
 def _note_calls(agent: Agent) -> None:

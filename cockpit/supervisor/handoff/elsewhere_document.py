@@ -19,7 +19,7 @@ from cockpit.adapters.documents.template import apply_template
 from cockpit.adapters.git.session_commits import with_commits
 from cockpit.adapters.transcripts.scan import read_all
 from cockpit.config.schema import AgentDefaults, Settings
-from cockpit.core import composition, document, told_facts
+from cockpit.core import composition, document, fact_lines
 from cockpit.core.bands import Band
 from cockpit.core.collect import Collector
 from cockpit.core.deferred_dataclass import dataclass
@@ -44,8 +44,8 @@ from cockpit.supervisor.agents.known_secrets import redactor_of_defaults
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.document_sources import document_in, traces, view_of_git
 from cockpit.supervisor.sessions.adoptable import shown_directory
+from cockpit.supervisor.sessions.context_usage import filling
 from cockpit.supervisor.sessions.elsewhere import OtherSessions
-from cockpit.supervisor.sessions.filling import filling
 from cockpit.supervisor.sessions.lifecycle import Sessions
 from cockpit.supervisor.sessions.transcript_end import TranscriptEnd
 from cockpit.wire.verbs import DocumentSession, Done
@@ -175,7 +175,7 @@ class ElsewhereDocuments:
             else None,
             filling=known is not None and known.band.severity >= Band.WARN.severity,
             running=[task_text(task) for task in read.facts.background if task.status == "running"],
-            told=told_facts.reminder(read.facts),
+            told=fact_lines.reminder(read.facts),
         )
         answer = await runtime.answer_aside(order, program, question, defaults.handoff.deadline)
         return document_in(answer), answer.cost_usd

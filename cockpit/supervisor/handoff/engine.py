@@ -407,7 +407,7 @@ class Engine:
     ) -> None:
         """Save the state durably, then set it in memory.
 
-        Raises `Hindered` on a disk error, without changing anything.
+        Raises `OsProblem` on a disk error, without changing anything.
         """
         handoff = handoff or agent.handoff
         held = agent.handoff_record

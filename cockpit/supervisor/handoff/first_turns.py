@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from cockpit.adapters.documents.checked_reads import read_chosen
-from cockpit.core.errors import CockpitError, Hindered
+from cockpit.core.errors import CockpitError, OsProblem
 from cockpit.core.first_turns import FirstTurns, before, first_turns
 from cockpit.core.handoff.details import HandoffDetails
 from cockpit.core.handoff.states import Document, Outcome
@@ -30,7 +30,7 @@ async def with_predecessor(
 
     Must be called before the old session is ended. Must be called after `ensure_approved`, because
     this function does not check the document that it reads. If the document cannot be read, the
-    details are unchanged, because this check must not delay a handoff. Raises `Hindered` if the
+    details are unchanged, because this check must not delay a handoff. Raises `OsProblem` if the
     file system does not answer.
     """
     details = agent.progress.details
@@ -39,7 +39,7 @@ async def with_predecessor(
     try:
         path = Path(sealed.path)
         text = await read_document(dependencies, path, partial(read_chosen, path))
-    except Hindered:
+    except OsProblem:
         raise
     except (CockpitError, OSError):
         return details

@@ -94,7 +94,7 @@ async def ensure_approved(dependencies: Dependencies, agent: Agent, sealed: Docu
 
     Recreates a changed or missing copy from the document. Keeps a changed document next to the
     restored one. Raises `Failed` if neither the document nor the copy is the approved version, and
-    `Hindered` on a disk error. Idempotent.
+    `OsProblem` on a disk error. Idempotent.
     """
     assert agent.handoff_record is not None
     documents, path = dependencies.documents, Path(sealed.path)

@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import Literal
 
 from cockpit.core.bands import Band
-from cockpit.core.conduct import Conduct
 from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.guards import Left, is_stale, not_grown, too_soon
 from cockpit.core.handoff.details import HeldBack, Leaving
 from cockpit.core.handoff.events import Turn
 from cockpit.core.handoff.states import Reason
 from cockpit.core.reading import Confidence
+from cockpit.core.session_activity import SessionActivity
 from cockpit.core.timestamps import clock_time
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.latches import FULL_AT_START, LET_COMPACT, UNDONE, began
@@ -78,7 +78,7 @@ class Guards:
 
     def _interrupted(self, agent: Agent, due: Due) -> str | None:
         """Return why a loop must wait after Esc: the user wants to prompt this session."""
-        if due.starter != "loop" or not agent.session_state.conduct.cut_short:
+        if due.starter != "loop" or not agent.session_state.activity.cut_short:
             return None
         return (
             "the loop is paused, because the turn was interrupted: send a prompt to continue, "
@@ -120,7 +120,7 @@ class Guards:
             return "the session began above the act threshold; another session would not help"
         if agent.session_state.gauge.reading.confidence is Confidence.ASSUMED:
             return "the context window is an estimate; set context.window"
-        if is_stale(agent.session_state.conduct.turn, self._reading_age(agent)):
+        if is_stale(agent.session_state.activity.turn, self._reading_age(agent)):
             return "the last token count is old; waiting for a newer count"
         return None
 
@@ -206,6 +206,6 @@ def leaving(agent: Agent, monotonic: float) -> Leaving:
     return Leaving(tokens=tokens, forced=agent.band is Band.FORCE, turns=agent.turns, at=monotonic)
 
 
-def is_turn_over(conduct: Conduct) -> bool:
+def is_turn_over(activity: SessionActivity) -> bool:
     """Return whether the turn is over and no work continues except shells and monitors."""
-    return conduct.turn is Turn.IDLE and not conduct.works_in_background
+    return activity.turn is Turn.IDLE and not activity.works_in_background

@@ -47,7 +47,7 @@ class Observer:
         now = self._dependencies.clock.monotonic()
         if isinstance(handoff.state, Stopping | Starting | Confirming):
             return self._successor(agent, now)
-        conduct = agent.session_state.conduct
+        activity = agent.session_state.activity
         ready = isinstance(handoff.state, READY_STATES)
         draft: Draft = Draft.ABSENT
         problems: tuple[str, ...] = ()
@@ -57,10 +57,10 @@ class Observer:
             )
         return Observation(
             now=now,
-            turn=conduct.turn if agent.alive else Turn.UNKNOWN,
+            turn=activity.turn if agent.alive else Turn.UNKNOWN,
             composer_clean=await self._composer(agent) if ready else None,
             tool_running=bool(agent.session_state.reading.running),
-            subagents=tuple(conduct.subagents.values()),
+            subagents=tuple(activity.subagents.values()),
             git_busy=await self._git_busy(agent) if ready else None,
             forced=agent.band is Band.FORCE or self._overdue(agent, handoff),
             tokens=agent.session_state.gauge.tokens,
@@ -87,14 +87,14 @@ class Observer:
             now=now,
             successor_alive=agent.alive,
             successor_replied=session_state.replied,
-            successor_dialog=session_state.conduct.turn is Turn.DIALOG
+            successor_dialog=session_state.activity.turn is Turn.DIALOG
             or bool(agent.troubles.dialog),
         )
 
     async def _composer(self, agent: Agent) -> bool | None:
         if not agent.alive or agent.record.pane is None:
             return None
-        if agent.session_state.conduct.turn is not Turn.IDLE:
+        if agent.session_state.activity.turn is not Turn.IDLE:
             return None
         try:
             screen = await self._dependencies.panes.capture(agent.record.pane)

@@ -226,7 +226,7 @@ class Triggers:
             return Due("band", "threshold", reason) if agent.band in ACTING else None
         compactions = agent.compactions
         times = counted(compactions, "compaction")
-        if compactions > allowed and is_turn_over(agent.session_state.conduct):
+        if compactions > allowed and is_turn_over(agent.session_state.activity):
             return Due("compactions", "compaction", f"{times}, {allowed} allowed")
         if compactions >= allowed and agent.band in ACTING:
             return Due("band", "compaction", f"{reason} after {times}")
@@ -263,12 +263,12 @@ class Triggers:
         if not loop.enabled or not session_state.replied or awaits_first_prompt(agent):
             return None
         ended = agent.exit is not None and agent.progress.failed is None and agent.gave_up is None
-        if not (is_turn_over(session_state.conduct) if agent.alive else ended):
+        if not (is_turn_over(session_state.activity) if agent.alive else ended):
             return None
         if agent.session.number < loop.max_iterations:
             reason = f"iteration {agent.session.number} of at most {loop.max_iterations} is over"
             return Due("loop", "loop", reason)
-        if session_state.conduct.cut_short:
+        if session_state.activity.cut_short:
             return None
         reason = f"the loop ran {loop.max_iterations} times without {loop.completion_marker!a}"
         if self._latch(agent, "loop.exhausted"):

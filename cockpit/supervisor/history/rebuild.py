@@ -37,7 +37,7 @@ _ID = re.compile(r"[A-Za-z0-9-]{1,64}")
 
 
 async def rebuild(dependencies: Dependencies, folders: Mapping[str, str]) -> None:
-    """Store the history that the documents describe, if no job is stored. Raises `Hindered`.
+    """Store the history that the documents describe, if no job is stored. Raises `OsProblem`.
 
     `folders` maps each agent to the folder for its documents, relative to the agent's directory.
     """

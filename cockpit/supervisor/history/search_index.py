@@ -14,7 +14,7 @@ from cockpit.adapters.documents.checked_reads import read_own
 from cockpit.adapters.documents.files import Documents
 from cockpit.adapters.files.foreign_files import is_file
 from cockpit.adapters.store.search import SearchTable, Stale
-from cockpit.core.errors import CockpitError, Hindered
+from cockpit.core.errors import CockpitError, OsProblem
 from cockpit.core.front_matter import load
 from cockpit.core.markdown import plain
 from cockpit.supervisor.dependencies import Dependencies
@@ -34,14 +34,14 @@ class SearchIndex:
     async def run(self) -> None:
         """Update the index every `LOOK` seconds, until cancelled."""
         while True:
-            with suppress(Hindered):
+            with suppress(OsProblem):
                 await self.catch_up()
             await self._dependencies.clock.sleep(LOOK)
 
     async def catch_up(self) -> None:
         """Index every document that is not indexed yet or was sealed again. Idempotent.
 
-        Raises `Hindered` on a disk error.
+        Raises `OsProblem` on a disk error.
         """
         async with self._one_at_a_time:
             for stale in self.table.stale():

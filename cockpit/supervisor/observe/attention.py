@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable, Iterable
 from typing import get_args
 
-from cockpit.core.errors import Hindered
+from cockpit.core.errors import OsProblem
 from cockpit.core.events import AgentNeedsYou, Need, RunCompleted
 from cockpit.core.ids import SessionId
 from cockpit.supervisor.agents.agent import Agent
@@ -45,7 +45,7 @@ class Attention:
                 try:
                     self.look(agent)
                     agent.troubles.succeed("needs")
-                except Hindered:
+                except OsProblem:
                     continue  # a disk error: checked again
                 except Exception as bug:  # noqa: BLE001 - the other agents must be checked
                     self._show_bug(agent, bug)

@@ -15,7 +15,7 @@ from functools import partial
 
 from cockpit.adapters.files.writable import Obstacle, obstacle
 from cockpit.adapters.process.descriptors import out_of_descriptors
-from cockpit.core.errors import Hindered
+from cockpit.core.errors import OsProblem
 from cockpit.core.safetext import safe_line
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.dependencies import Dependencies
@@ -74,7 +74,7 @@ class DiskMonitor:
         store = self._dependencies.store
         if store.refused is None:
             return None
-        with suppress(Hindered):
+        with suppress(OsProblem):
             store.try_to_write()
         if store.refused is None:
             return None

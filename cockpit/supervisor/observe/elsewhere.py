@@ -16,7 +16,7 @@ from pathlib import Path
 from cockpit.adapters.files.watched_files import watch_files
 from cockpit.core.bands import Band
 from cockpit.core.deferred_dataclass import dataclass
-from cockpit.core.errors import Hindered, NotNow
+from cockpit.core.errors import NotNow, OsProblem
 from cockpit.core.events import ElsewhereCrossed
 from cockpit.core.ids import SessionId
 from cockpit.core.reading import Confidence
@@ -27,8 +27,8 @@ from cockpit.ports.processes import ProcessId
 from cockpit.ports.slow_calls import NoAnswer
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.dependencies import Dependencies
+from cockpit.supervisor.sessions.context_usage import Filling, filling
 from cockpit.supervisor.sessions.elsewhere import OtherSessions
-from cockpit.supervisor.sessions.filling import Filling, filling
 from cockpit.supervisor.sessions.transcript_end import TranscriptEnd
 from cockpit.wire.verbs import Done, WatchSession
 
@@ -113,7 +113,7 @@ class ElsewhereWatch:
         """Restore the watches of an earlier supervisor, and watch, until cancelled."""
         try:
             with suppress(
-                Hindered
+                OsProblem
             ):  # the stored watches are kept; the next supervisor restores them
                 for key in self._dependencies.store.sessions_latched(WATCHED):
                     if (process := _process(key)) is not None:
@@ -123,7 +123,7 @@ class ElsewhereWatch:
                 wait = None
                 try:
                     await self._look()
-                except (NoAnswer, Hindered, OSError):
+                except (NoAnswer, OsProblem, OSError):
                     wait = RETRY
                 # Not `wait_for`: before Python 3.12 it can swallow a cancellation.
                 with suppress(TimeoutError):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
 
+from cockpit.core.cli_events import CompactionBegins, DialogOpened, SessionBegan, TurnOver
 from cockpit.core.errors import CockpitError
 from cockpit.core.handoff.states import is_revocable
 from cockpit.core.ids import SESSION_PATTERN, SessionId
-from cockpit.core.moments import CompactionBegins, DialogOpened, SessionBegan, TurnOver
 from cockpit.ports.runtimes import Report, Signal
 from cockpit.supervisor.agents import background_work
 from cockpit.supervisor.agents.agent import Agent
@@ -95,21 +95,21 @@ class HookReports:
         if not signal.subagent:
             agent.session_state.last_activity = max(at, agent.session_state.last_activity or 0.0)
             agent.session_state.see_mode(agent.runtime.permission_mode(signal))
-        moments = agent.runtime.moments(signal)
-        if any(isinstance(moment, SessionBegan) for moment in moments):
+        events = agent.runtime.cli_events(signal)
+        if any(isinstance(event, SessionBegan) for event in events):
             # Gemini reports the session's start while its trust dialog is still open.
             agent.session_state.has_begun = True
         else:
             _end_silence(agent)
-        for moment in moments:
-            if isinstance(moment, DialogOpened):
-                moment = dialog_without_secrets(
-                    moment, redactor_of(self._dependencies.environment, agent)
+        for event in events:
+            if isinstance(event, DialogOpened):
+                event = dialog_without_secrets(
+                    event, redactor_of(self._dependencies.environment, agent)
                 )
-            agent.session_state.hear(moment, at)
-        if any(isinstance(moment, CompactionBegins) for moment in moments):
+            agent.session_state.apply(event, at)
+        if any(isinstance(event, CompactionBegins) for event in events):
             self._compacts(agent)
-        if any(isinstance(moment, TurnOver) for moment in moments):
+        if any(isinstance(event, TurnOver) for event in events):
             background_work.update(
                 agent, lambda: redactor_of(self._dependencies.environment, agent)
             )
@@ -148,9 +148,9 @@ class HookReports:
         if not agent.alive or not (agent.handoff is None or is_revocable(agent.handoff)):
             return False
         began = [
-            moment
-            for moment in agent.runtime.moments(signal)
-            if isinstance(moment, SessionBegan) and moment.source in {"clear", "resume", "fork"}
+            event
+            for event in agent.runtime.cli_events(signal)
+            if isinstance(event, SessionBegan) and event.source in {"clear", "resume", "fork"}
         ]
         if not began:
             return False
@@ -171,8 +171,8 @@ class HookReports:
         theirs = signal.session_id
         if theirs is None or any(theirs in (known.id, known.cli_id) for known in agent.chain):
             return False
-        moments = agent.runtime.moments(signal)
-        if not any(isinstance(moment, SessionBegan) for moment in moments):
+        events = agent.runtime.cli_events(signal)
+        if not any(isinstance(event, SessionBegan) for event in events):
             return False
         path = signal.payload.get("transcript_path")
         transcript = (

@@ -160,13 +160,15 @@ class StatusFiles:
         elif isinstance(presence, Exception):
             raise presence
         state = agent.session_state
-        before = state.conduct.turn, agent.troubles.dialog, state.background
+        before = state.activity.turn, agent.troubles.dialog, state.background
         if presence is not None and presence.session_id in {None, agent.cli_session}:
             turn = _TURNS[presence.activity]
             at = dated(self._dependencies.clock, agent, presence.updated)
             unchanged = self._dependencies.clock.steady() - at
-            conduct, shells = agent.session_state.conduct, presence.shells
-            conduct.noted(turn, presence.waiting_for, at, unchanged=unchanged, shells=shells)
+            activity, shells = agent.session_state.activity, presence.shells
+            activity.apply_status_file(
+                turn, presence.waiting_for, at, unchanged=unchanged, shells=shells
+            )
             background_work.update(
                 agent, lambda: redactor_of(self._dependencies.environment, agent)
             )
@@ -177,7 +179,7 @@ class StatusFiles:
         if Source.SCREEN in agent.runtime.capabilities.activity:
             await self._check_silent_turn(agent)
         if before != (
-            agent.session_state.conduct.turn,
+            agent.session_state.activity.turn,
             agent.troubles.dialog,
             agent.session_state.background,
         ):
@@ -189,7 +191,7 @@ class StatusFiles:
         No hook reports the dialogs that come before a session. Waits `SILENT_START` seconds, unless
         the CLI's status file shows an open dialog.
         """
-        began, asks = agent.session_state.began_at, agent.session_state.conduct.turn is Turn.DIALOG
+        began, asks = agent.session_state.began_at, agent.session_state.activity.turn is Turn.DIALOG
         early = began is not None and self._dependencies.clock.monotonic() - began < SILENT_START
         if (early and not asks) or agent.record.pane is None:
             return
@@ -204,11 +206,11 @@ class StatusFiles:
         """Read the pane of a working agent that sends no reports, for events that only the pane
         shows."""
         state, now = agent.session_state, self._dependencies.clock.steady()
-        heard = max(state.last_activity or 0.0, state.conduct.last_moment)
-        working = state.conduct.turn is Turn.WORKING
+        heard = max(state.last_activity or 0.0, state.activity.last_report_at)
+        working = state.activity.turn is Turn.WORKING
         if not working or now - heard < SILENT_TURN or agent.record.pane is None:
             return
         with contextlib.suppress(CockpitError):
             screen = await self._dependencies.panes.capture(agent.record.pane)
-            for moment in agent.runtime.told_on(screen):
-                state.hear(moment, now)
+            for event in agent.runtime.screen_events(screen):
+                state.apply(event, now)

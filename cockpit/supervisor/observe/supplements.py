@@ -75,7 +75,7 @@ class Supplements:
 
     async def _around_compaction(self, agent: Agent, prepared: Prepared | None) -> None:
         assert agent.session is not None
-        announced = agent.session_state.conduct.compactions_announced
+        announced = agent.session_state.activity.compactions_announced
         if announced > self._announced.get(agent.session.id, 0):
             self._announced[agent.session.id] = announced
             await self._prepare(agent, "compact", at_start=True)
@@ -121,7 +121,7 @@ class Supplements:
 
         Returns whether the facts were withdrawn.
         """
-        if prepared.again or agent.session_state.conduct.begun_anew <= prepared.beginnings:
+        if prepared.again or agent.session_state.activity.continuations <= prepared.beginnings:
             return False
         return agent.runtime.withdraw_supplement(agent.name)
 
@@ -150,7 +150,7 @@ class Supplements:
     ) -> None:
         assert agent.session is not None
         session = agent.session.id
-        before, beginnings = agent.compactions, agent.session_state.conduct.begun_anew
+        before, beginnings = agent.compactions, agent.session_state.activity.continuations
         token = over.token if over else f"facts {secrets.token_hex(4)}"
         text = await self._document_builder.supplement(agent, token, occasion, facts)
         if agent.session is None or agent.session.id != session:

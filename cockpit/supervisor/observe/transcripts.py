@@ -142,7 +142,7 @@ class Transcripts:
         tail = agent.session_state.reading.tail
         if self._watch is not None and (tail is None or self._watch.has(tail.path)):
             return False
-        return agent.session_state.conduct.turn is Turn.WORKING or self._starting(agent)
+        return agent.session_state.activity.turn is Turn.WORKING or self._starting(agent)
 
     def _starting(self, agent: Agent) -> bool:
         return not agent.session_state.replied

@@ -23,7 +23,7 @@ from cockpit.adapters.store.outgoing import OutgoingTable
 from cockpit.adapters.store.threads import ThreadTable
 from cockpit.config.hooks import Hook
 from cockpit.core.deliveries import Again, Answer, Delivered, GivenUp, after
-from cockpit.core.errors import Hindered
+from cockpit.core.errors import OsProblem
 from cockpit.core.events import HookSent
 from cockpit.core.hook_events import Happening, setting_of
 from cockpit.core.ids import AgentName
@@ -105,7 +105,7 @@ class Outbox:
             self._wake.clear()
             try:
                 wait = self._begin_due()
-            except Hindered:
+            except OsProblem:
                 wait = ERROR_WAIT
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(wait):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 
-from cockpit.core.errors import CockpitError, Failed, Hindered
+from cockpit.core.errors import CockpitError, Failed, OsProblem
 from cockpit.core.events import Plain
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
@@ -84,7 +84,7 @@ class AutomaticStarts:
 
     def _note(self, agent: Agent, refused: CockpitError) -> None:
         why = f"{refused.title}. {refused.hint}".strip()
-        with suppress(Hindered):  # the event has the reason too
+        with suppress(OsProblem):  # the event has the reason too
             self._dependencies.store.save_agent(agent.change(gave_up=why))
         self._dependencies.event_log.record(Plain("agent.not_started"), str(refused), agent.name)
 

@@ -25,7 +25,7 @@ async def press_end_keys(dependencies: Dependencies, agent: Agent, process: Proc
     the text.
     """
     keys, pane = agent.runtime.capabilities.end_keys, agent.record.pane
-    if not keys or pane is None or agent.session_state.conduct.turn is not Turn.IDLE:
+    if not keys or pane is None or agent.session_state.activity.turn is not Turn.IDLE:
         return
     try:
         screen = await dependencies.panes.capture(pane)

@@ -200,7 +200,7 @@ class Sessions:
     async def probe(self, runtime: Runtime, environment: Mapping[str, str]) -> Program:
         """Find the CLI's program, and load the code that opens its pane.
 
-        Raises `ProgramMissing`, and `Hindered` if panes cannot be opened.
+        Raises `ProgramMissing`, and `OsProblem` if panes cannot be opened.
         """
         program, _ = await asyncio.gather(
             asyncio.to_thread(runtime.program, environment),

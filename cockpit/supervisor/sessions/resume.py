@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 
-from cockpit.core.errors import CockpitError, Failed, Hindered, NotNow
+from cockpit.core.errors import CockpitError, Failed, NotNow, OsProblem
 from cockpit.core.events import Plain
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
@@ -151,7 +151,7 @@ class Resumer:
 
     def _note(self, agent: Agent, refused: CockpitError) -> None:
         why = f"the session cannot be reopened: {_reason(refused)}. {_remedy(agent, refused)}"
-        with suppress(Hindered, OSError):  # the response has the reason too
+        with suppress(OsProblem, OSError):  # the response has the reason too
             self._dependencies.store.save_agent(agent.change(gave_up=why))
         self._dependencies.event_log.record(
             Plain("agent.not_started"), f"{agent.name}: {why}", agent.name

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from cockpit.adapters.files.private_file import write_private
 from cockpit.adapters.process.hook_shell import ShellHooks, ShellRun
-from cockpit.core.errors import CockpitError, Failed, Hindered
+from cockpit.core.errors import CockpitError, Failed, OsProblem
 from cockpit.core.events import Plain, WorktreeSetUp
 from cockpit.core.ids import SessionId
 from cockpit.core.safetext import safe_line, safe_text
@@ -113,7 +113,7 @@ class WorktreeSetup:
 
     def _give_up(self, agent: Agent, refused: CockpitError) -> None:
         why = " ".join(f"{refused.title}. {refused.detail} {refused.hint}".split())
-        with suppress(Hindered):  # the event has the reason too
+        with suppress(OsProblem):  # the event has the reason too
             self._unlatch(agent)
             self._dependencies.store.save_agent(agent.change(gave_up=why))
         self._dependencies.event_log.record(Plain("agent.not_started"), str(refused), agent.name)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from cockpit.core.errors import Failed, Hindered
+from cockpit.core.errors import Failed, OsProblem
 from cockpit.core.events import AgentStopped
 from cockpit.core.safetext import safe_line
 from cockpit.supervisor.agents.agent import Agent
@@ -41,10 +41,10 @@ class Stopper:
         process cannot be ended.
         """
         agent.change(wanted=False, note="stopped by you")
-        refused: Hindered | None = None
+        refused: OsProblem | None = None
         try:
             self._dependencies.store.save_agent(agent.record)
-        except Hindered as full:
+        except OsProblem as full:
             refused = full
         await self.end_processes(agent)
         agent.exit = None
@@ -52,7 +52,7 @@ class Stopper:
         agent.troubles.stop_unwritten = True
         try:
             self._write(agent)
-        except Hindered as full:
+        except OsProblem as full:
             refused = full
         else:
             return ""
@@ -88,7 +88,7 @@ class Stopper:
             ):  # the agent was started again, so the stop is outdated
                 agent.troubles.stop_unwritten = False
                 continue
-            with suppress(Hindered):  # saved by a later call
+            with suppress(OsProblem):  # saved by a later call
                 self._write(agent)
                 self.record_stop(agent)
 
@@ -105,9 +105,9 @@ class Stopper:
         agent.troubles.stop_unwritten = False
 
 
-def handoff_not_cancelled(agent: Agent, full: Hindered) -> Hindered:
+def handoff_not_cancelled(agent: Agent, full: OsProblem) -> OsProblem:
     """Return the error for a stop that fails because the handoff cannot be saved as cancelled."""
-    return Hindered(
+    return OsProblem(
         f"{agent.name} was not stopped: cockpit cannot cancel its handoff",
         f"{full.detail} The handoff would continue after a restart, and start a new session.",
         f"Free some space (df -h), then try again: cockpit stop {agent.name}",

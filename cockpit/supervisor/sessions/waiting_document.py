@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from cockpit.config.schema import AgentSettings
-from cockpit.core.errors import Hindered
+from cockpit.core.errors import OsProblem
 from cockpit.core.safetext import safe_line
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.location import DIRECTORY_SECONDS
@@ -25,7 +25,7 @@ async def waiting_document(
     try:
         find = partial(documents.waiting, directory, folder)
         return await dependencies.slow.ask(("waiting", directory), find, DIRECTORY_SECONDS)
-    except (Hindered, OSError):
+    except (OsProblem, OSError):
         return None
 
 

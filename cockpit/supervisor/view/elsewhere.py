@@ -20,8 +20,8 @@ from cockpit.ports.slow_calls import NoAnswer
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.sessions.adoptable import check_adoptable
+from cockpit.supervisor.sessions.context_usage import filling
 from cockpit.supervisor.sessions.elsewhere import OtherSessions
-from cockpit.supervisor.sessions.filling import filling
 from cockpit.supervisor.sessions.transcript_end import TranscriptEnd
 from cockpit.supervisor.view.rows import LONGEST_ASKED, shown_goal
 from cockpit.wire.status import ContextStatus, ElsewhereSession, MarksStatus

@@ -82,7 +82,7 @@ def _no_record(agent: Agent) -> str | None:
     unknown = (
         session_state.began_at is None
         and not session_state.replied
-        and session_state.conduct.prompts == 0
+        and session_state.activity.prompts == 0
     )
     if not (agent.alive and unknown and agent.has_readings):
         return None
@@ -129,6 +129,6 @@ def unread(agent: Agent) -> bool:
     """Return whether a session worked for `UNREAD_AFTER_TURNS` turns without reading its
     document."""
     document = agent.must_read
-    if document is None or agent.session_state.conduct.turns < UNREAD_AFTER_TURNS:
+    if document is None or agent.session_state.activity.turns < UNREAD_AFTER_TURNS:
         return False
     return not agent.has_read(document)

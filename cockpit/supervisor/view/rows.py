@@ -99,7 +99,7 @@ def row(
         over_budget=is_over_budget(agent),
         rate_limits=rate_limits(agent, now),
         background=background(agent),
-        activity=session_state.conduct.activity,
+        activity=session_state.activity.doing,
         job_done=is_job_done(agent),
         last_activity_at=heard_at(agent, session_state.last_activity),
         exit_code=exit_code(agent),
@@ -248,7 +248,7 @@ def _detail(agent: Agent) -> str | None:
             return "the agent is finishing its turn"
         case Documenting(composing=True):
             return "checking the document against git"
-        case Documenting(writer="agent") if agent.session_state.conduct.turn is Turn.DIALOG:
+        case Documenting(writer="agent") if agent.session_state.activity.turn is Turn.DIALOG:
             return "the agent cannot write the document: it is asking you a question in its pane"
         case Documenting(writer=writer):
             return "the agent is writing the document" if writer == "agent" else f"writer: {writer}"

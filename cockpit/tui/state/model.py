@@ -15,7 +15,7 @@ from cockpit.config.key_names import DEFAULT_KEYS
 from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.far_names import LOCAL, command_name, host_and_name
 from cockpit.core.safetext import safe_line
-from cockpit.tui.state.twins import settle_twins
+from cockpit.tui.state.shared_supervisors import settle_duplicates
 from cockpit.wire.status import AgentStatus, HeldSetting, Status, SupervisorStatus
 from cockpit.wire.stream import (
     AgentChanged,
@@ -137,7 +137,7 @@ class Part:
                 self.position = line.position
                 self.day = Day.of(line.status.supervisor)
                 self.rows = {agent.name: (agent, now) for agent in line.status.agents}
-                settle_twins(self._model)
+                settle_duplicates(self._model)
                 if not self.same_as:
                     self._model.replace(self)
             case Resumed():
@@ -184,7 +184,7 @@ class Part:
             self._forget(name)
         for agent in line.status.agents:
             self._put(agent, now)
-        settle_twins(self._model)
+        settle_duplicates(self._model)
 
     def _take_supervisor(self, status: Status) -> None:
         self.host = status.host
@@ -220,7 +220,7 @@ class Part:
     def _connect(self, connection: Connection) -> None:
         if connection != self.connection:
             self.connection = connection
-            settle_twins(self._model)
+            settle_duplicates(self._model)
             self._model.notify(Change.CONNECTION)
 
 
@@ -381,7 +381,7 @@ class Model:
             self.received_at.pop(name, None)
         if self.selected in lost:
             self.select(None)
-        settle_twins(self)
+        settle_duplicates(self)
         self.notify(Change.CONNECTION)
         self.notify(Change.FLEET)
 

@@ -12,8 +12,8 @@ import pytest
 from cockpit.adapters.agents.claude.plugin import TOOLS_RULE
 from cockpit.adapters.agents.claude.runtime import Claude
 from cockpit.adapters.hooks.spool import STATUS_LINE
+from cockpit.core.cli_events import TurnBroken
 from cockpit.core.ids import AgentName, SessionId
-from cockpit.core.moments import TurnBroken
 from cockpit.core.rate_limits import RateLimit
 from cockpit.core.session import Usage
 from cockpit.ports.runtimes import Program, SessionOrder, Signal
@@ -178,7 +178,7 @@ def test_a_broken_turn_says_when_its_limit_begins_anew(
     claude: Claude, detail: str, words: str, at: float | None
 ) -> None:
     said = Signal(API, "StopFailure", {"error": "rate_limit", "error_details": detail}, at=1.0)
-    assert claude.moments(said) == (TurnBroken("rate_limit", words, at),)
+    assert claude.cli_events(said) == (TurnBroken("rate_limit", words, at),)
 
 
 @pytest.mark.parametrize(

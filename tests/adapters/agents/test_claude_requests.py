@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from cockpit.adapters.agents.claude.hook_events import moments
+from cockpit.adapters.agents.claude.hook_events import cli_events
 from cockpit.adapters.agents.claude.record import parse
 from cockpit.adapters.agents.claude.request_text import request_text
+from cockpit.core.cli_events import DialogOpened
 from cockpit.core.dialogs import LONGEST_BODY
 from cockpit.core.ids import AgentName
-from cockpit.core.moments import DialogOpened
 from cockpit.core.session import Skipped, ToolFinished, ToolUse
 from cockpit.ports.runtimes import Signal
 
@@ -45,12 +45,12 @@ def test_the_whole_request_is_written_out(tool: str, given: dict[str, Any], text
 def test_the_hook_brings_it_in_full_though_the_row_shortens_it() -> None:
     command = "/w/run.sh && " + "true && " * 2000 + "true"
     payload = {"cwd": "/w", "tool_name": "Bash", "tool_input": {"command": command}}
-    (opened,) = moments(Signal(AgentName("api"), "PermissionRequest", payload, 0.0))
+    (opened,) = cli_events(Signal(AgentName("api"), "PermissionRequest", payload, 0.0))
     assert isinstance(opened, DialogOpened)
     assert opened.body == command
     assert opened.command.startswith("run.sh")
     payload["tool_input"] = {"command": "x" * (LONGEST_BODY + 9)}
-    (opened,) = moments(Signal(AgentName("api"), "PermissionRequest", payload, 0.0))
+    (opened,) = cli_events(Signal(AgentName("api"), "PermissionRequest", payload, 0.0))
     assert isinstance(opened, DialogOpened)
     assert len(opened.body) == LONGEST_BODY
 

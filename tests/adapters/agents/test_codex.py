@@ -11,13 +11,13 @@ import pytest
 from cockpit.adapters.agents.codex import models
 from cockpit.adapters.agents.codex.composer import composer_empty
 from cockpit.adapters.agents.codex.first_dialogs import first_dialog
-from cockpit.adapters.agents.codex.hook_events import moments
+from cockpit.adapters.agents.codex.hook_events import cli_events
 from cockpit.adapters.agents.codex.hook_flags import HOOK_EVENTS, trust_hash
 from cockpit.adapters.agents.codex.permission_modes import recorded_mode
 from cockpit.adapters.agents.codex.runtime import Codex
 from cockpit.adapters.agents.own_command import tool_server
+from cockpit.core.cli_events import DialogOpened, PromptTaken, SessionBegan, ToolUsed
 from cockpit.core.ids import AgentName, SessionId
-from cockpit.core.moments import DialogOpened, PromptTaken, SessionBegan, ToolUsed
 from cockpit.core.reading import Confidence
 from cockpit.core.request import request
 from cockpit.ports.panes import Screen
@@ -163,14 +163,14 @@ def signal(event: str, **payload: object) -> Signal:
 def test_hooks_tell_what_happens() -> None:
     path = f"/home/pilot/.codex/sessions/2026/11/23/{NAME}"
     began = signal("SessionStart", source="startup", transcript_path=path)
-    assert moments(began) == (SessionBegan(SESSION, "startup"),)
-    assert moments(signal("UserPromptSubmit", prompt="Go on.")) == (PromptTaken("Go on."),)
+    assert cli_events(began) == (SessionBegan(SESSION, "startup"),)
+    assert cli_events(signal("UserPromptSubmit", prompt="Go on.")) == (PromptTaken("Go on."),)
     used = signal("PostToolUse", tool_name="Bash", tool_input={"command": "make"})
-    assert moments(used) == (ToolUsed("Bash make"),)
+    assert cli_events(used) == (ToolUsed("Bash make"),)
     asked = signal("PermissionRequest", tool_name="Bash", tool_input={"command": "make x"})
-    assert moments(asked) == (DialogOpened("permission", "Bash make x", "Bash", "make x"),)
-    assert moments(signal("PostToolUse", agent_id="sub", tool_name="Bash")) == ()
-    assert moments(signal("SomethingNew")) == ()
+    assert cli_events(asked) == (DialogOpened("permission", "Bash make x", "Bash", "make x"),)
+    assert cli_events(signal("PostToolUse", agent_id="sub", tool_name="Bash")) == ()
+    assert cli_events(signal("SomethingNew")) == ()
 
 
 def test_its_request_names_its_own_tools() -> None:

@@ -17,20 +17,20 @@ from cockpit.adapters.agents import RUNTIMES
 from cockpit.adapters.hooks.spool import STATUS_LINE
 from cockpit.adapters.process.launch_order import LaunchOrders
 from cockpit.core.capabilities import SessionIds, Source
-from cockpit.core.errors import BadUsage, Failed, NotNow, ProgramMissing
-from cockpit.core.ids import SessionId
-from cockpit.core.meter import Meter
-from cockpit.core.moments import (
+from cockpit.core.cli_events import (
     DialogOpened,
     SessionBegan,
     SessionClosed,
     TurnBroken,
     TurnOver,
 )
+from cockpit.core.errors import BadUsage, Failed, NotNow, ProgramMissing
+from cockpit.core.ids import SessionId
+from cockpit.core.meter import Meter
 from cockpit.core.permission import ASKS_FIRST
 from cockpit.core.reading import Confidence
 from cockpit.core.session import Compacted, CostCounted, Identified, Skipped, TurnFailed
-from cockpit.demo.standin.conduct import read_flags
+from cockpit.demo.standin.behaviour import read_flags
 from cockpit.ports.panes import Screen
 from cockpit.ports.runtimes import Program
 from tests.adapters.agents.cases import API, DATA, HOOKS, IDENT, OWN, Case, case
@@ -148,7 +148,7 @@ def test_no_report_raises(one: Case) -> None:
             for key in keys:
                 for value in NONSENSE:
                     signal = one.signal(event, {**payload, key: value})
-                    for moment in one.runtime.moments(signal):
+                    for moment in one.runtime.cli_events(signal):
                         assert not isinstance(moment, SessionBegan) or moment.session
                     one.runtime.report(signal)
                     one.runtime.permission_mode(signal)
@@ -159,7 +159,7 @@ def test_a_forged_report_names_no_other_file_as_the_transcript(one: Case) -> Non
 
     def begins(path: str, session: str = ident) -> bool:
         payload = {"session_id": session, "transcript_path": path, "source": "clear"}
-        began = of(SessionBegan, one.runtime.moments(one.signal("SessionStart", payload)))
+        began = of(SessionBegan, one.runtime.cli_events(one.signal("SessionStart", payload)))
         accepted = one.runtime.reported_transcript(path, session)
         assert accepted in (None, Path(path))
         assert bool(began) is (accepted is not None), path
@@ -216,7 +216,7 @@ def test_nothing_is_read_from_an_empty_screen(one: Case) -> None:
     for screen in (Screen(()), Screen(("",) * 24)):
         assert one.runtime.composer(screen) is None
         assert one.runtime.first_dialog(screen) is None
-        assert not one.runtime.told_on(screen)
+        assert not one.runtime.screen_events(screen)
     assert one.runtime.presence_in("") is None
     assert one.runtime.presence(1, one.order.environment) is None
 
@@ -327,7 +327,7 @@ def test_facts_are_given_where_requests_are(one: Case) -> None:
 
 def test_permission_dialogs(one: Case) -> None:
     event, payload = one.dialog
-    found = of(DialogOpened, one.runtime.moments(one.signal(event, payload)))
+    found = of(DialogOpened, one.runtime.cli_events(one.signal(event, payload)))
     asked = [
         dialog for dialog in found if (dialog.kind, dialog.command) == ("permission", "make x")
     ]
@@ -336,7 +336,7 @@ def test_permission_dialogs(one: Case) -> None:
 
 def test_errors_of_the_api(one: Case) -> None:
     event, payload = one.error
-    by_hook = of(TurnBroken, one.runtime.moments(one.signal(event, payload)))
+    by_hook = of(TurnBroken, one.runtime.cli_events(one.signal(event, payload)))
     by_transcript = of(TurnFailed, one.events())
     assert bool(by_hook or by_transcript) is bool(one.runtime.capabilities.api_errors)
 
@@ -397,13 +397,15 @@ def test_background_work(one: Case) -> None:
     tasks = [{"id": "b1", "type": "shell", "command": "make serve"}]
     signal = one.signal("Stop", {"background_tasks": tasks})
     named = [
-        task for over in of(TurnOver, list(one.runtime.moments(signal))) for task in over.background
+        task
+        for over in of(TurnOver, list(one.runtime.cli_events(signal)))
+        for task in over.background
     ]
     assert bool(named) is bool(one.runtime.capabilities.background)
 
 
 def test_the_end_of_a_session(one: Case) -> None:
-    found = list(one.runtime.moments(one.signal("SessionEnd", {"reason": "clear"})))
+    found = list(one.runtime.cli_events(one.signal("SessionEnd", {"reason": "clear"})))
     expected = [SessionClosed("clear")] if one.runtime.capabilities.session_ends else []
     assert found == expected
 
@@ -414,8 +416,8 @@ def test_what_says_what_it_does(one: Case, tmp_path: Path) -> None:
     assert (by_title is not None) is (Source.TITLE in sources)
     screens = [Screen(tuple(path.read_text().splitlines())) for path in DATA.rglob("*.screen")]
     assert screens
-    assert any(map(one.runtime.told_on, screens)) is (Source.SCREEN in sources)
-    by_hook = list(one.runtime.moments(one.signal(*one.dialog)))
+    assert any(map(one.runtime.screen_events, screens)) is (Source.SCREEN in sources)
+    by_hook = list(one.runtime.cli_events(one.signal(*one.dialog)))
     assert bool(by_hook) is (Source.HOOKS in sources)
     assert bool(one.events()) is (Source.TRANSCRIPT in sources)
     note(Path(one.order.environment["HOME"]))

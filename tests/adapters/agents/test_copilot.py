@@ -14,16 +14,16 @@ import pytest
 from cockpit.adapters.agents.copilot import models
 from cockpit.adapters.agents.copilot.composer import composer_empty
 from cockpit.adapters.agents.copilot.first_dialogs import first_dialog
-from cockpit.adapters.agents.copilot.hook_events import moments
+from cockpit.adapters.agents.copilot.hook_events import cli_events
 from cockpit.adapters.agents.copilot.plugin import HOOK_EVENTS
 from cockpit.adapters.agents.copilot.record import parse
 from cockpit.adapters.agents.copilot.runtime import Copilot
 from cockpit.adapters.agents.copilot.tools import answers_of
 from cockpit.adapters.agents.own_command import tool_server
+from cockpit.core.cli_events import DialogOpened, PromptTaken, SessionBegan, SubagentBegan, ToolUsed
 from cockpit.core.collect import Collector
 from cockpit.core.ids import AgentName, SessionId
 from cockpit.core.meter import Meter
-from cockpit.core.moments import DialogOpened, PromptTaken, SessionBegan, SubagentBegan, ToolUsed
 from cockpit.core.session import (
     AssistantReplied,
     Compacted,
@@ -263,19 +263,21 @@ def signal(event: str, **payload: object) -> Signal:
 
 
 def test_hooks_tell_what_happens() -> None:
-    assert moments(signal("SessionStart", source="new")) == (SessionBegan(SESSION, "clear"),)
-    assert moments(signal("SessionStart", source="resume")) == (SessionBegan(SESSION, "resume"),)
-    assert moments(signal("UserPromptSubmit", prompt="Go on.")) == (PromptTaken("Go on."),)
+    assert cli_events(signal("SessionStart", source="new")) == (SessionBegan(SESSION, "clear"),)
+    assert cli_events(signal("SessionStart", source="resume")) == (SessionBegan(SESSION, "resume"),)
+    assert cli_events(signal("UserPromptSubmit", prompt="Go on.")) == (PromptTaken("Go on."),)
     used = signal("PostToolUse", tool_name="Write", tool_input={"path": "/work/a.md"})
-    assert moments(used) == (ToolUsed("Write a.md"),)
+    assert cli_events(used) == (ToolUsed("Write a.md"),)
     asked = signal(
         "Notification", notification_type="permission_prompt", message="Run command: make x"
     )
-    assert moments(asked) == (DialogOpened("permission", "Run command: make x", "Bash", "make x"),)
-    assert moments(signal("PermissionRequest", toolName="bash")) == ()
-    assert moments(signal("Stop", agent_id="sub")) == ()
+    assert cli_events(asked) == (
+        DialogOpened("permission", "Run command: make x", "Bash", "make x"),
+    )
+    assert cli_events(signal("PermissionRequest", toolName="bash")) == ()
+    assert cli_events(signal("Stop", agent_id="sub")) == ()
     began = signal("SubagentStart", agent_id="sub", agent_type="general-purpose")
-    assert moments(began) == (SubagentBegan("sub", "general-purpose"),)
+    assert cli_events(began) == (SubagentBegan("sub", "general-purpose"),)
 
 
 def reported(tmp_path: Path, runtime: Copilot, event: str, report: str) -> str:

@@ -15,7 +15,7 @@ import pytest
 from cockpit.adapters.agents.gemini import extension, models
 from cockpit.adapters.agents.gemini.composer import composer_empty
 from cockpit.adapters.agents.gemini.first_dialogs import first_dialog
-from cockpit.adapters.agents.gemini.hook_events import moments
+from cockpit.adapters.agents.gemini.hook_events import cli_events
 from cockpit.adapters.agents.gemini.runtime import SKIP_TRUST, Gemini
 from cockpit.adapters.agents.gemini.screen_notices import notices
 from cockpit.adapters.agents.gemini.sessions import (
@@ -24,9 +24,7 @@ from cockpit.adapters.agents.gemini.sessions import (
 from cockpit.adapters.agents.gemini.titles import presence_in
 from cockpit.adapters.agents.gemini.trust import is_trusted, is_worktree_of_trusted
 from cockpit.adapters.process.launch_order import LaunchOrders
-from cockpit.core.errors import NotNow
-from cockpit.core.ids import AgentName, SessionId
-from cockpit.core.moments import (
+from cockpit.core.cli_events import (
     DialogOpened,
     PromptTaken,
     SessionBegan,
@@ -36,6 +34,8 @@ from cockpit.core.moments import (
     TurnBroken,
     TurnOver,
 )
+from cockpit.core.errors import NotNow
+from cockpit.core.ids import AgentName, SessionId
 from cockpit.core.reading import Confidence
 from cockpit.ports.panes import Screen
 from cockpit.ports.runtimes import Activity, Program, SessionOrder, Signal
@@ -281,38 +281,38 @@ def signal(event: str, **payload: object) -> Signal:
 def test_hooks_tell_what_happens() -> None:
     path = f"/home/pilot/.gemini/tmp/work/chats/{NAME}"
     began = signal("SessionStart", source="startup", transcript_path=path)
-    assert moments(began) == (SessionBegan(SESSION, "startup"),)
-    assert moments(signal("BeforeAgent", prompt="Go on.")) == (PromptTaken("Go on."),)
+    assert cli_events(began) == (SessionBegan(SESSION, "startup"),)
+    assert cli_events(signal("BeforeAgent", prompt="Go on.")) == (PromptTaken("Go on."),)
     used = signal("AfterTool", tool_name="run_shell_command", tool_input={"command": "make"})
-    assert moments(used) == (ToolUsed("Bash make"),)
-    assert moments(signal("AfterAgent", prompt_response="Done.")) == (TurnOver("Done."),)
-    assert moments(signal("AfterAgent", prompt_response="[no response text]")) == (TurnOver(""),)
-    assert moments(signal("ToolOfSubagent", tool_name="run_shell_command")) == ()
-    assert moments(signal("SomethingNew")) == ()
+    assert cli_events(used) == (ToolUsed("Bash make"),)
+    assert cli_events(signal("AfterAgent", prompt_response="Done.")) == (TurnOver("Done."),)
+    assert cli_events(signal("AfterAgent", prompt_response="[no response text]")) == (TurnOver(""),)
+    assert cli_events(signal("ToolOfSubagent", tool_name="run_shell_command")) == ()
+    assert cli_events(signal("SomethingNew")) == ()
 
 
 def test_a_permission_dialog_names_what_is_asked() -> None:
     asked: dict[str, Any] = {"notification_type": "ToolPermission", "message": "Tool Confirm"}
     shell = {"type": "exec", "title": "Confirm Shell Command", "command": "make x"}
-    (dialog,) = moments(signal("Notification", **asked, details=shell))
+    (dialog,) = cli_events(signal("Notification", **asked, details=shell))
     assert dialog == DialogOpened("permission", "Bash make x", "Bash", "make x")
     edit = {"type": "edit", "title": "Confirm Edit", "filePath": "/work/a.py"}
-    (dialog,) = moments(signal("Notification", **asked, details=edit))
+    (dialog,) = cli_events(signal("Notification", **asked, details=edit))
     assert dialog == DialogOpened("permission", "Edit /work/a.py", "Edit", "/work/a.py")
-    (dialog,) = moments(signal("Notification", **asked, details={"type": "ask_user"}))
+    (dialog,) = cli_events(signal("Notification", **asked, details={"type": "ask_user"}))
     assert isinstance(dialog, DialogOpened)
     assert dialog.kind == "question"
-    assert moments(signal("Notification", notification_type="Other")) == ()
+    assert cli_events(signal("Notification", notification_type="Other")) == ()
 
 
 def test_a_subagent_is_known_by_what_it_was_asked() -> None:
     given = {"agent_name": "generalist", "prompt": "Look."}
-    (began,) = moments(signal("SubagentBegan", tool_name="invoke_agent", tool_input=given))
+    (began,) = cli_events(signal("SubagentBegan", tool_name="invoke_agent", tool_input=given))
     assert isinstance(began, SubagentBegan)
     assert (began.type, began.words) == ("generalist", "Agent generalist")
-    (over,) = moments(signal("SubagentOver", tool_name="invoke_agent", tool_input=given))
+    (over,) = cli_events(signal("SubagentOver", tool_name="invoke_agent", tool_input=given))
     assert over == SubagentOver(began.id)
-    last = moments(signal("AfterTool", tool_name="invoke_agent", tool_input=given))
+    last = cli_events(signal("AfterTool", tool_name="invoke_agent", tool_input=given))
     assert last == (SubagentOver(began.id), ToolUsed("Agent generalist"))
 
 

@@ -52,9 +52,9 @@ def test_the_second_transcript_is_removed_and_the_first_is_the_sessions(tmp_path
 def test_a_report_of_the_session_removes_it(tmp_path: Path, event: str) -> None:
     first, second = write(tmp_path, "00-33", PROMPT, REPLY), write(tmp_path, "00-36")
     payload = {"session_id": IDENT, "transcript_path": str(first)}
-    Gemini(tmp_path).moments(Signal(AgentName("api"), "SessionStart", payload, 1.0))
+    Gemini(tmp_path).cli_events(Signal(AgentName("api"), "SessionStart", payload, 1.0))
     assert second.exists()
-    Gemini(tmp_path).moments(Signal(AgentName("api"), event, payload, 1.0))
+    Gemini(tmp_path).cli_events(Signal(AgentName("api"), event, payload, 1.0))
     assert (first.exists(), second.exists()) == (True, False)
 
 
@@ -64,7 +64,7 @@ async def test_it_is_removed_after_a_resume_without_a_prompt(
     monkeypatch.setattr(second_transcripts, "QUIET_SECONDS", -0.9)
     first, second = write(tmp_path, "00-33", PROMPT, REPLY), write(tmp_path, "00-36")
     payload = {"session_id": IDENT, "transcript_path": str(first), "source": "resume"}
-    Gemini(tmp_path).moments(Signal(AgentName("api"), "SessionStart", payload, 1.0))
+    Gemini(tmp_path).cli_events(Signal(AgentName("api"), "SessionStart", payload, 1.0))
     async with asyncio.timeout(120):
         while second.exists():
             await asyncio.sleep(0.02)

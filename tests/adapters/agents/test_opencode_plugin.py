@@ -18,13 +18,11 @@ from cockpit.adapters.agents.opencode.permission_modes import permission_mode
 from cockpit.adapters.agents.opencode.plugin import FOLDER, plugin_environment
 from cockpit.adapters.agents.opencode.record import parse
 from cockpit.adapters.agents.opencode.runtime import Opencode
-from cockpit.core.ids import AgentName, SessionId
-from cockpit.core.meter import Meter
-from cockpit.core.moments import (
+from cockpit.core.cli_events import (
+    CliEvent,
     CompactionBegins,
     CompactionOver,
     DialogOpened,
-    Moment,
     PromptTaken,
     SessionBegan,
     SubagentBegan,
@@ -32,6 +30,8 @@ from cockpit.core.moments import (
     ToolUsed,
     TurnOver,
 )
+from cockpit.core.ids import AgentName, SessionId
+from cockpit.core.meter import Meter
 from cockpit.core.session import (
     Compacted,
     ContextInjected,
@@ -104,11 +104,11 @@ class Replayed:
         return [event for event in self.events if isinstance(event, kind)]
 
     @property
-    def moments(self) -> list[Moment]:
+    def cli_events(self) -> list[CliEvent]:
         return [
             moment
             for signal in self.runtime.spool.take()
-            for moment in self.runtime.moments(signal)
+            for moment in self.runtime.cli_events(signal)
         ]
 
 
@@ -150,7 +150,7 @@ def test_a_turn_with_a_command(replayed: Callable[..., Replayed]) -> None:
     assert [prompt.text for prompt in flown.of(UserSaid)] == ["Do the work."]
     assert [each.text for each in flown.of(ToolFinished)] == ["hi\n"]
     assert [each.exit for each in flown.of(ToolFinished)] == [0]
-    kinds = [type(moment) for moment in flown.moments]
+    kinds = [type(moment) for moment in flown.cli_events]
     assert kinds == [SessionBegan, PromptTaken, ToolUsed, TurnOver]
 
 
@@ -216,12 +216,12 @@ def test_a_reopened_session_gets_its_prompt_from_the_plugin(
 
     flown = replayed("", session=session, prepare=lay)
     assert ["prompt", session, "Go on."] in flown.calls
-    assert flown.moments[0] == SessionBegan(session, "resume")
+    assert flown.cli_events[0] == SessionBegan(session, "resume")
 
 
 def test_dialogs_and_questions(replayed: Callable[..., Replayed]) -> None:
     flown = replayed("permissions")
-    opened = [moment for moment in flown.moments if isinstance(moment, DialogOpened)]
+    opened = [moment for moment in flown.cli_events if isinstance(moment, DialogOpened)]
     assert [(each.kind, each.tool) for each in opened] == [
         ("permission", "Bash"),
         ("permission", "Write"),
@@ -245,7 +245,7 @@ def test_an_error_of_the_api_is_in_the_transcript(replayed: Callable[..., Replay
     flown = replayed("error")
     (failed,) = flown.of(TurnFailed)
     assert (failed.error.error, failed.error.status) == ("No such thing", 400)
-    assert not [moment for moment in flown.moments if isinstance(moment, TurnOver)]
+    assert not [moment for moment in flown.cli_events if isinstance(moment, TurnOver)]
 
 
 def test_an_interrupt_is_no_error(replayed: Callable[..., Replayed]) -> None:
@@ -254,7 +254,7 @@ def test_an_interrupt_is_no_error(replayed: Callable[..., Replayed]) -> None:
     assert not flown.of(TurnFailed)
     # The command ends after the turn: a report would say that the agent works again.
     assert len(flown.of(ToolFinished)) == 1
-    assert not [each for each in flown.moments if isinstance(each, TurnOver | ToolUsed)]
+    assert not [each for each in flown.cli_events if isinstance(each, TurnOver | ToolUsed)]
 
 
 def test_a_compaction_is_announced_and_told(replayed: Callable[..., Replayed]) -> None:
@@ -264,7 +264,7 @@ def test_a_compaction_is_announced_and_told(replayed: Callable[..., Replayed]) -
     for event in flown.events:
         meter.feed(event)
     assert meter.tokens == 10_123
-    kinds = [type(moment) for moment in flown.moments]
+    kinds = [type(moment) for moment in flown.cli_events]
     assert kinds.index(CompactionBegins) < kinds.index(CompactionOver)
 
 
@@ -285,7 +285,7 @@ def test_a_subagent_costs_tokens_but_fills_no_context(replayed: Callable[..., Re
         meter.feed(event)
     assert meter.tokens == 23_123
     assert meter.totals.cache_read == 5_000 + 6_000 + 20_000 + 22_000
-    seen = flown.moments
+    seen = flown.cli_events
     (began,) = [moment for moment in seen if isinstance(moment, SubagentBegan)]
     (over,) = [moment for moment in seen if isinstance(moment, SubagentOver)]
     assert (began.type, over.id) == ("general", began.id)

@@ -14,7 +14,7 @@ import pytest
 
 from cockpit.adapters.store.migrations import MIGRATIONS
 from cockpit.adapters.store.store import KEPT_EVENTS, Store
-from cockpit.core.errors import Failed, Hindered
+from cockpit.core.errors import Failed, OsProblem
 from cockpit.core.handoff.details import HandoffDetails
 from cockpit.core.ids import AgentName, HandoffId, JobId, SessionId
 from cockpit.ports.records import AgentRecord, HandoffRecord, JobRecord, SessionRecord
@@ -339,7 +339,7 @@ def test_a_full_disk_is_told_takes_nothing_half_and_ends_with_the_fullness(
             store.add_job(JOB)
             store.add_event(1.0, "api", "kind", "a long text " * 1000, {})
 
-    with pytest.raises(Hindered, match="Cannot write"):
+    with pytest.raises(OsProblem, match="Cannot write"):
         write_both()
     assert store.job(JOB.id) is None
     grow_to(store, 1_000_000)

@@ -42,7 +42,7 @@ class Crashed(Exception):
     """The supervisor is dead; what it had in memory is gone."""
 
 
-class Hindered(Exception):
+class OsProblem(Exception):
     """The machine would not: the command is given again later."""
 
 
@@ -118,7 +118,7 @@ class Flight:
             work()
         except Crashed:
             self._crash()
-        except Hindered:
+        except OsProblem:
             self.stalled = True
 
     def _crash(self) -> None:
@@ -184,7 +184,7 @@ class Flight:
         if self.world.luck(0.02):
             raise Crashed
         if self.world.luck(0.05):
-            raise Hindered
+            raise OsProblem
 
     def _run(self, commands: tuple[do.Command, ...]) -> None:
         for command in commands:
@@ -255,7 +255,7 @@ class Flight:
             self.world.living.add(mine.run)
         self.world.used.add(mine.session)
         if self.world.luck(0.05):
-            raise self.world.chance.choice((Crashed, Hindered))
+            raise self.world.chance.choice((Crashed, OsProblem))
         return on.Started(self.world.now)
 
     def _revive(self) -> on.Event:

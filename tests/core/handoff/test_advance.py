@@ -365,11 +365,11 @@ def test_every_state_but_the_last_has_a_phase() -> None:
 
 # Properties
 
-moments = st.floats(0, 10_000, allow_nan=False)
+cli_events = st.floats(0, 10_000, allow_nan=False)
 flags = st.booleans()
 seen_events = st.builds(
     on.Observation,
-    now=moments,
+    now=cli_events,
     turn=st.sampled_from(on.Turn),
     composer_clean=st.sampled_from([True, False, None]),
     subagents=st.sampled_from([(), ("Explore",)]),
@@ -391,19 +391,19 @@ documents = st.builds(
 happenings = st.one_of(
     seen_events,
     seen_events,
-    st.builds(on.Approved, moments, flags),
+    st.builds(on.Approved, cli_events, flags),
     st.just(on.Declined()),
-    st.builds(on.Snoozed, moments),
+    st.builds(on.Snoozed, cli_events),
     st.builds(on.Retargeted, st.sampled_from(["", "codex"]), st.just("")),
     st.just(on.CalledOff("stopped")),
     st.just(on.Moved()),
     st.just(on.Abandoned("all end")),
     st.just(on.Resumed()),
-    st.builds(on.DocumentSealed, moments, documents),
-    st.builds(on.DocumentFailed, moments, st.just("no")),
+    st.builds(on.DocumentSealed, cli_events, documents),
+    st.builds(on.DocumentFailed, cli_events, st.just("no")),
     st.just(on.PredecessorGone()),
     st.just(on.PredecessorSurvived("pid")),
-    st.builds(on.Started, moments),
+    st.builds(on.Started, cli_events),
     st.just(on.StartFailed("no")),
 )
 plans = st.builds(
@@ -463,7 +463,7 @@ def test_recovery_asks_for_nothing_that_the_state_had_not_asked_for(
 
 
 @settings(max_examples=100, deadline=None)
-@given(plans, st.lists(happenings, max_size=20), moments)
+@given(plans, st.lists(happenings, max_size=20), cli_events)
 def test_a_reboot_moves_every_deadline_to_the_new_clock(
     plan: Plan, story: list[on.Event], now: float
 ) -> None:

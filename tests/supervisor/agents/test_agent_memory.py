@@ -57,7 +57,7 @@ def test_neither_the_constructor_nor_a_property_touches_a_file(
         agent = Agent(record, settings, known, {"HOME": str(tmp_path)})
     agent.begin_session(None)
     agent.session_state.gauge.override = 200_000
-    agent.session_state.conduct.turn = Turn.UNKNOWN
+    agent.session_state.activity.turn = Turn.UNKNOWN
     with no_files(monkeypatch):
         for name in properties(Agent):
             getattr(agent, name)

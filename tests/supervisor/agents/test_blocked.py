@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from cockpit.core.errors import Hindered
+from cockpit.core.errors import OsProblem
 from cockpit.supervisor.agents.blocked import LONGEST, SHORTEST, SHOWN_AFTER, blocked_after
 
-FULL = Hindered("Cannot write the database", "cockpit.db: database or disk is full.", "Wait.")
+FULL = OsProblem("Cannot write the database", "cockpit.db: database or disk is full.", "Wait.")
 
 
 def test_it_is_tried_again_soon_and_then_less_often() -> None:

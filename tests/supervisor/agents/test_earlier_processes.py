@@ -33,4 +33,4 @@ def test_a_turn_ends_with_its_process(
     state.opened_at = opened_at
     at = None if recorded_at is None else datetime.fromtimestamp(recorded_at, UTC)
     state.read([TurnRecorded(working=True, at=at)], 2_000.0)
-    assert state.conduct.turn is turn
+    assert state.activity.turn is turn

@@ -12,7 +12,7 @@ import pytest
 
 from cockpit.adapters.agents import runtime
 from cockpit.adapters.tmux.panes import Tmux
-from cockpit.core.errors import Hindered
+from cockpit.core.errors import OsProblem
 from cockpit.core.ids import PaneId
 from cockpit.ports.panes import Pane, PanesSilent
 from cockpit.supervisor.agents import exit_reason
@@ -184,7 +184,7 @@ async def test_an_end_is_on_the_disk_before_it_is_in_memory(cockpit: Cockpit) ->
         last = events.since(0, 100)[-1].id
         held, end = agent.record, Exit(1.0, status=3, last_lines="no such model")
         store._database.execute("pragma query_only = on")
-        with pytest.raises(Hindered):
+        with pytest.raises(OsProblem):
             parts.sessions.record_exit(agent, end)
         assert agent.record == held
         assert agent.session is not None

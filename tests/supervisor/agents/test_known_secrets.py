@@ -6,9 +6,9 @@ import os
 from pathlib import Path
 
 from cockpit.config.paths import Places
+from cockpit.core.cli_events import DialogOpened
 from cockpit.core.handoff.states import Document
 from cockpit.core.ids import AgentName, JobId
-from cockpit.core.moments import DialogOpened
 from cockpit.core.redaction import Redactor
 from cockpit.ports.records import JobRecord
 from cockpit.supervisor.agents.fleet import Fleet

@@ -58,14 +58,14 @@ def test_the_last_reply_is_in_the_transcript_of_each_cli(parse: Parse, recording
         assert not isinstance(parsed, Skipped)
         events += parsed
     texts = [one.text for one in events if isinstance(one, AssistantReplied) and one.text]
-    assert session(events).conduct.last_words == texts[-1]
+    assert session(events).activity.last_reply == texts[-1]
 
 
 def test_only_a_text_after_the_last_tool_ends_a_turn() -> None:
     tool = ToolUse("t", "Bash", {"command": "ls"})
     announced = session([UserSaid("go"), reply("I look."), reply("", tool), TurnEnded()])
-    assert announced.conduct.last_words == ""
+    assert announced.activity.last_reply == ""
     cut = session([UserSaid("go"), reply("HANDOFF: COMPLETE"), Interrupted(), TurnEnded()])
-    assert cut.conduct.last_words == ""
+    assert cut.activity.last_reply == ""
     over = session([reply("Done."), TurnEnded(), UserSaid("go"), TurnEnded()])
-    assert over.conduct.last_words == ""
+    assert over.activity.last_reply == ""

@@ -15,11 +15,11 @@ from cockpit.core.errors import (
     BadUsage,
     CockpitError,
     Failed,
-    Hindered,
     NoSuchAgent,
     NoSupervisor,
     NotAllowed,
     NotNow,
+    OsProblem,
     ProgramMissing,
     Unreachable,
 )
@@ -47,7 +47,7 @@ STATUS: dict[type[CockpitError], tuple[int, type[CockpitError]]] = {
     NotAllowed: (409, NotNow),
     ProgramMissing: (424, ProgramMissing),
     Failed: (500, Failed),
-    Hindered: (500, Failed),
+    OsProblem: (500, Failed),
     NoSupervisor: (503, NoSupervisor),
     Unreachable: (503, NoSupervisor),
 }

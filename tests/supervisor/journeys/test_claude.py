@@ -75,7 +75,7 @@ async def test_a_request_does_not_reach_a_subagent(cockpit: Cockpit, pilots: Pil
     async with cockpit.flying(flown.table("auto")) as supervisor:
         await cockpit.start()
         agent = supervisor.fleet.agent("api")
-        await cockpit.until(lambda _: agent.session_state.conduct.subagents, within=SLOW)
+        await cockpit.until(lambda _: agent.session_state.activity.subagents, within=SLOW)
         row = await cockpit.until(
             lambda row: row.handoff and "next tool call" in (row.handoff.detail or ""), within=SLOW
         )
@@ -83,5 +83,5 @@ async def test_a_request_does_not_reach_a_subagent(cockpit: Cockpit, pilots: Pil
         assert row.context.tokens == TokenCount(cache_read=145_000).context  # not the subagent's
         await cockpit.until(swapped, within=SLOW)
         assert not asked_inside
-        assert not agent.session_state.conduct.subagents
+        assert not agent.session_state.activity.subagents
         assert (await cockpit.event("handoff.document")).data["writer"] == "agent"

@@ -226,7 +226,7 @@ async def test_a_request_does_not_reach_a_subagent(cockpit: Cockpit, pilots: Pil
     async with cockpit.flying(flown.table("auto")) as supervisor:
         await cockpit.start()
         agent = supervisor.fleet.agent("api")
-        await cockpit.until(lambda _: agent.session_state.conduct.subagents, within=SLOW)
+        await cockpit.until(lambda _: agent.session_state.activity.subagents, within=SLOW)
         await cockpit.until(swapped, within=SLOW)
         assert not asked_inside
         assert (await cockpit.event("handoff.document")).data["writer"] == "agent"

@@ -136,8 +136,8 @@ async def test_a_clear_calls_off_the_handoff_of_what_was_cleared(cockpit: Cockpi
         await cockpit.until(lambda row: row.last_activity_at is not None)
         seen = cockpit.supervisor
         assert seen is not None
-        conduct = seen.fleet.agent("api").session_state.conduct
-        while conduct.turns == 0:
+        activity = seen.fleet.agent("api").session_state.activity
+        while activity.turns == 0:
             await asyncio.sleep(0.02)
         type_in(cockpit, first, "/clear")
         gone = await cockpit.event("handoff.cancelled")

@@ -63,8 +63,8 @@ async def test_a_question_about_a_handoff_is_over_when_the_job_is_done(cockpit: 
         await cockpit.start()
         await cockpit.until(lambda row: row.needs and row.needs.kind == "handoff")
         assert cockpit.supervisor is not None
-        conduct = cockpit.supervisor.fleet.agent("api").session_state.conduct
-        await cockpit.until(lambda _: conduct.turn is Turn.IDLE)
+        activity = cockpit.supervisor.fleet.agent("api").session_state.activity
+        await cockpit.until(lambda _: activity.turn is Turn.IDLE)
         await cockpit.ask(Finish(name="api"))
         row = await cockpit.until(lambda row: row.state == "done")
         assert row.handoff is None

@@ -225,7 +225,7 @@ async def test_a_request_does_not_reach_a_subagent(
     async with cockpit.flying(flown.table("auto")) as supervisor:
         await cockpit.start()
         agent = supervisor.fleet.agent("api")
-        await cockpit.until(lambda _: agent.session_state.conduct.subagents, within=SLOW)
+        await cockpit.until(lambda _: agent.session_state.activity.subagents, within=SLOW)
         # opencode counts tokens after the subagent, so no threshold is crossed before its end. With
         # Copilot, a threshold may have begun the handoff already, which waits as well.
         with suppress(NotNow):
@@ -234,7 +234,7 @@ async def test_a_request_does_not_reach_a_subagent(
         await cockpit.until(lambda row: row.context.tokens == tokens, within=SLOW)
         await cockpit.until(swapped, within=SLOW)
         assert not asked_inside
-        assert not agent.session_state.conduct.subagents
+        assert not agent.session_state.activity.subagents
         assert await writer(cockpit) == "agent"
 
 

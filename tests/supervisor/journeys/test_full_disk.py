@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from cockpit.core.errors import Failed, Hindered
+from cockpit.core.errors import Failed, OsProblem
 from cockpit.core.handoff.states import Stopping
 from cockpit.core.ids import agent_name
 from cockpit.supervisor.handoff.documents import DocumentBuilder
@@ -207,7 +207,7 @@ async def test_a_handoff_is_abandoned_on_the_disk_before_it_is_in_memory(cockpit
         agent.progress.handoff = stopping
         database = supervisor.dependencies.store._database
         database.execute("pragma query_only = on")
-        with pytest.raises(Hindered):
+        with pytest.raises(OsProblem):
             await supervisor.engine.abandon(agent, "everything ends")
         assert agent.handoff == stopping
         database.execute("pragma query_only = off")
@@ -229,7 +229,7 @@ async def test_a_document_s_copy_is_on_the_disk_before_it_is_in_memory(cockpit: 
         agent.progress.record = without = replace(agent.handoff_record, copy=None)
         store.save_handoff(without)
         store._database.execute("pragma query_only = on")
-        with pytest.raises(Hindered):
+        with pytest.raises(OsProblem):
             await builder.seal(agent, "facts")
         assert agent.handoff_record.copy is None
         store._database.execute("pragma query_only = off")

@@ -286,8 +286,8 @@ async def test_a_request_does_not_reach_a_subagent(cockpit: Cockpit, pilots: Pil
     flown = pilots.answering(answer)
     async with cockpit.flying(flown.table("auto", MARKS)) as supervisor:
         await cockpit.start()
-        conduct = supervisor.fleet.agent("api").session_state.conduct
-        row = await cockpit.until(lambda row: row.handoff and conduct.subagents, within=SLOW)
+        activity = supervisor.fleet.agent("api").session_state.activity
+        row = await cockpit.until(lambda row: row.handoff and activity.subagents, within=SLOW)
         assert row.activity == "Agent generalist"
         await cockpit.until(swapped, within=SLOW)
         assert not asked_inside

@@ -220,7 +220,7 @@ async def test_turns_before_the_confirmation_are_checked_too(cockpit: Cockpit) -
         agent = supervisor.fleet.agent("api")
         async with supervisor.locks.hold(agent.name, "being tested"):
             # Nothing happens in the session after the handoff is confirmed.
-            await cockpit.until(lambda _: agent.session_state.conduct.turn is Turn.IDLE)
+            await cockpit.until(lambda _: agent.session_state.activity.turn is Turn.IDLE)
             assert agent.handoffs == 0
         await cockpit.until(lambda row: row.handoffs == 1)
 

@@ -127,7 +127,7 @@ def watched(own_home: Path) -> Iterator[Watched]:
 async def test_a_reading_is_as_old_as_it_is(watched: Watched, jump: timedelta) -> None:
     watched.hook("UserPromptSubmit", prompt="Count.")
     await watched.replies(150_000)
-    assert watched.agent.session_state.conduct.turn is Turn.WORKING
+    assert watched.agent.session_state.activity.turn is Turn.WORKING
     assert watched.guards.reason_to_wait(watched.agent, DUE) is None
     watched.jump(jump)
     watched.clock.advance(60)
@@ -150,9 +150,9 @@ async def test_the_newer_word_counts_whatever_its_date(watched: Watched, jump: t
     assert watched.agent.session_state.gauge.tokens == 120_000
     watched.clock.advance(5)
     watched.hook("Stop")
-    turns = [watched.agent.session_state.conduct.turn]
+    turns = [watched.agent.session_state.activity.turn]
     watched.hook("UserPromptSubmit", prompt="Go on.")
-    turns.append(watched.agent.session_state.conduct.turn)
+    turns.append(watched.agent.session_state.activity.turn)
     assert turns == [Turn.IDLE, Turn.WORKING]
     watched.hook("PostCompact")
     watched.clock.advance(5)

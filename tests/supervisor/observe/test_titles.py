@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from cockpit.core.conduct import NOTE_UNCHANGED, Conduct
 from cockpit.core.handoff.events import Turn
+from cockpit.core.session_activity import FILE_UNCHANGED, SessionActivity
 from cockpit.ports.runtimes import Activity, Presence
 from cockpit.supervisor.observe.titles import UNCHANGED, SeenTitles
 
@@ -30,16 +30,16 @@ def test_a_title_is_dated_by_the_look_that_saw_it_first() -> None:
 def test_a_title_that_changed_and_changed_back_between_two_looks_counts(
     activity: Activity, turn: Turn
 ) -> None:
-    titles, conduct, presence = SeenTitles(), Conduct(), Presence(activity)
-    conduct.noted(turn, None, titles.date(KEY, "Same", presence, 100.0).updated or 0.0)
-    conduct.recorded(working=True, at=100.5)
+    titles, session, presence = SeenTitles(), SessionActivity(), Presence(activity)
+    session.apply_status_file(turn, None, titles.date(KEY, "Same", presence, 100.0).updated or 0.0)
+    session.apply_transcript(working=True, at=100.5)
     for look in (101.0, 103.0, 105.0):
         at = titles.date(KEY, "Same", presence, look).updated or 0.0
-        conduct.noted(turn, None, at, unchanged=look - at)
-        assert conduct.turn is Turn.WORKING
+        session.apply_status_file(turn, None, at, unchanged=look - at)
+        assert session.turn is Turn.WORKING
     at = titles.date(KEY, "Same", presence, 106.0).updated or 0.0
-    conduct.noted(turn, None, at, unchanged=106.0 - at)
-    assert conduct.turn is turn
+    session.apply_status_file(turn, None, at, unchanged=106.0 - at)
+    assert session.turn is turn
 
 
 def test_a_title_that_says_working_is_not_written_again() -> None:
@@ -50,4 +50,4 @@ def test_a_title_that_says_working_is_not_written_again() -> None:
 
 
 def test_a_title_that_stands_needs_no_lead_over_hooks() -> None:
-    assert UNCHANGED > NOTE_UNCHANGED
+    assert UNCHANGED > FILE_UNCHANGED

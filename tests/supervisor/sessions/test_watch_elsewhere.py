@@ -284,11 +284,11 @@ def copies(cockpit: Cockpit) -> Copies:
 
 @asynccontextmanager
 async def with_session(
-    cockpit: Cockpit, terminal: Terminal, **conduct: str
+    cockpit: Cockpit, terminal: Terminal, **activity: str
 ) -> AsyncIterator[tuple[Supervisor, ElsewhereSession]]:
     """A supervisor, and a session elsewhere that waits for its user."""
     async with cockpit.flying(cockpit.agent()) as supervisor:
-        terminal.run(cockpit.repository, "Count the sheep.", **(conduct or PAST_ACT))
+        terminal.run(cockpit.repository, "Count the sheep.", **(activity or PAST_ACT))
         yield supervisor, await idle(supervisor)
 
 

@@ -13,6 +13,7 @@ from cockpit.adapters.agents import runtime
 from cockpit.adapters.clock import SystemClock
 from cockpit.adapters.store.store import Store
 from cockpit.config.schema import AgentSettings
+from cockpit.core.cli_events import DialogOpened, PromptTaken, SessionBegan, TurnBroken, TurnOver
 from cockpit.core.handoff.events import Turn
 from cockpit.core.handoff.states import (
     Asked,
@@ -28,7 +29,6 @@ from cockpit.core.handoff.states import (
     Waiting,
 )
 from cockpit.core.ids import AgentName, JobId, PaneId, SessionId
-from cockpit.core.moments import DialogOpened, PromptTaken, SessionBegan, TurnBroken, TurnOver
 from cockpit.core.rate_limits import RateLimit
 from cockpit.core.session import (
     ApiFailed,
@@ -67,8 +67,8 @@ def agent(tmp_path: Path) -> Agent:
     one.process = ProcessId(os.getpid(), 1, "boot")
     one.job = JobRecord(JobId("j"), name, "Count.", 0.0)
     one.session_state.replied = True
-    one.session_state.conduct.hear(SessionBegan("s", "startup"), 1.0)
-    one.session_state.conduct.hear(PromptTaken("Count."), 2.0)
+    one.session_state.activity.apply(SessionBegan("s", "startup"), 1.0)
+    one.session_state.activity.apply(PromptTaken("Count."), 2.0)
     return one
 
 
@@ -83,15 +83,15 @@ def standing(agent: Agent, at: State) -> None:
 
 
 def test_what_the_agent_does_is_its_state(agent: Agent) -> None:
-    conduct = agent.session_state.conduct
+    activity = agent.session_state.activity
     assert told(agent) == ("working", None)
-    conduct.hear(TurnOver("What next?"), 3.0)
+    activity.apply(TurnOver("What next?"), 3.0)
     assert told(agent) == ("idle", None)
-    conduct.hear(TurnOver("All in.\n\nHANDOFF: COMPLETE"), 4.0)
+    activity.apply(TurnOver("All in.\n\nHANDOFF: COMPLETE"), 4.0)
     assert told(agent) == ("done", None)
-    conduct.hear(PromptTaken("more"), 5.0)
+    activity.apply(PromptTaken("more"), 5.0)
     assert told(agent) == ("working", None)
-    conduct.turn = Turn.UNKNOWN
+    activity.turn = Turn.UNKNOWN
     assert told(agent) == ("unknown", None)
 
 
@@ -99,13 +99,13 @@ def test_it_is_starting_until_the_first_prompt_is_accepted(agent: Agent) -> None
     agent.begin_session(None)
     agent.session_state.began_at = 1.0
     assert told(agent) == ("starting", None)
-    agent.session_state.conduct.hear(SessionBegan("s", "startup"), 1.0)
+    agent.session_state.activity.apply(SessionBegan("s", "startup"), 1.0)
     assert told(agent) == ("starting", None)
-    agent.session_state.conduct.hear(PromptTaken("Count."), 2.0)
+    agent.session_state.activity.apply(PromptTaken("Count."), 2.0)
     assert told(agent) == ("working", None)
     agent.begin_session(None)
     agent.job = None
-    agent.session_state.conduct.hear(SessionBegan("s", "startup"), 1.0)
+    agent.session_state.activity.apply(SessionBegan("s", "startup"), 1.0)
     assert told(agent) == ("idle", None)
 
 
@@ -115,9 +115,9 @@ def test_who_was_found_without_a_record_is_not_said_to_be_starting(agent: Agent)
     assert note(agent) == (
         "the process was found running without a transcript: the earlier work is unknown"
     )
-    agent.session_state.conduct.noted(Turn.IDLE, None, 20.0)
+    agent.session_state.activity.apply_status_file(Turn.IDLE, None, 20.0)
     assert told(agent) == ("idle", None)
-    agent.session_state.conduct.hear(PromptTaken("more"), 21.0)
+    agent.session_state.activity.apply(PromptTaken("more"), 21.0)
     assert (told(agent), note(agent)) == (("working", None), None)
 
 
@@ -126,7 +126,7 @@ def test_who_was_started_without_a_prompt_has_no_record_yet(agent: Agent) -> Non
     agent.job = replace(agent.job, prompt="")
     agent.begin_session(None)
     assert note(agent) == "no transcript yet; this agent was started without a prompt"
-    agent.session_state.conduct.hear(PromptTaken("more"), 21.0)
+    agent.session_state.activity.apply(PromptTaken("more"), 21.0)
     assert note(agent) is None
 
 
@@ -172,7 +172,7 @@ def test_a_handoff_goes_before_what_the_agent_does(
 
 def test_needing_the_pilot_goes_before_everything(agent: Agent) -> None:
     standing(agent, Waiting(since=0.0))
-    agent.session_state.conduct.hear(DialogOpened("permission", "Bash rm\x1b[2J"), 3.0)
+    agent.session_state.activity.apply(DialogOpened("permission", "Bash rm\x1b[2J"), 3.0)
     assert told(agent) == ("needs_you", "permission")
     wanted = need(agent, 100.0)
     assert wanted is not None
@@ -181,7 +181,7 @@ def test_needing_the_pilot_goes_before_everything(agent: Agent) -> None:
 
 def test_a_permission_says_which_tool_wants_to_do_what_and_since_when(agent: Agent) -> None:
     asked = DialogOpened("permission", "Bash make \\", "Bash\x1b[2J", "make \\\n  all\x1b[31m\x07")
-    agent.session_state.conduct.hear(asked, 3.0)
+    agent.session_state.activity.apply(asked, 3.0)
     wanted = need(agent, 100.0)
     assert wanted is not None
     assert (wanted.tool, wanted.command) == ("Bash", "make \\\n  all")
@@ -193,7 +193,7 @@ def test_a_permission_says_which_tool_wants_to_do_what_and_since_when(agent: Age
 
 
 def test_a_usage_limit_says_when_it_begins_anew(agent: Agent) -> None:
-    agent.session_state.conduct.hear(TurnBroken("rate_limit", "Limit reached", 3600.0), 3.0)
+    agent.session_state.activity.apply(TurnBroken("rate_limit", "Limit reached", 3600.0), 3.0)
     wanted = need(agent, 100.0)
     assert wanted is not None
     assert (wanted.kind, wanted.resets_at) == ("usage_limit", "1970-01-01T01:00:00Z")
@@ -218,9 +218,9 @@ def test_what_an_earlier_supervisor_wrote_of_an_end_is_one_sentence(agent: Agent
 
 
 def test_the_accounts_limit_needs_the_pilot_until_the_next_prompt(agent: Agent) -> None:
-    agent.session_state.conduct.hear(TurnBroken("rate_limit", "resets at 5"), 3.0)
+    agent.session_state.activity.apply(TurnBroken("rate_limit", "resets at 5"), 3.0)
     assert told(agent)[1] == "usage_limit"
-    agent.session_state.conduct.hear(PromptTaken("again"), 4.0)
+    agent.session_state.activity.apply(PromptTaken("again"), 4.0)
     assert told(agent) == ("working", None)
 
 
@@ -228,14 +228,14 @@ def test_the_accounts_limit_needs_the_pilot_until_the_next_prompt(agent: Agent) 
 def test_a_turn_that_the_api_broke_off_needs_the_pilot_until_the_next_prompt(
     agent: Agent, error: str
 ) -> None:
-    agent.session_state.conduct.hear(TurnBroken(error, "Overloaded\x1b[2J."), 3.0)
+    agent.session_state.activity.apply(TurnBroken(error, "Overloaded\x1b[2J."), 3.0)
     assert told(agent) == ("needs_you", "failed")
     wanted = need(agent, 100.0)
     assert wanted is not None
     assert wanted.detail.startswith("the API failed: Overloaded")
     assert wanted.detail.endswith("send a prompt to continue")
     assert wanted.detail.isprintable()
-    agent.session_state.conduct.hear(PromptTaken("again"), 4.0)
+    agent.session_state.activity.apply(PromptTaken("again"), 4.0)
     assert told(agent) == ("working", None)
 
 
@@ -307,7 +307,7 @@ def test_what_a_handoff_that_does_not_wait_breaks_off_is_named(agent: Agent) -> 
     agent.session_state.reading.running.feed(
         AssistantReplied("m", "model", Usage(), Usage(), tools=(call,))
     )
-    agent.session_state.conduct.subagents["a"] = "Explore"
+    agent.session_state.activity.subagents["a"] = "Explore"
     words = interruption_clause(agent, at_once=True)
     assert words == "; this interrupts the running tool Bash make, the subagent Explore"
     assert interruption_clause(agent, at_once=False) == ""
@@ -315,7 +315,7 @@ def test_what_a_handoff_that_does_not_wait_breaks_off_is_named(agent: Agent) -> 
 
 def test_a_usage_limit_with_an_absurd_reset_has_a_row(agent: Agent) -> None:
     for resets in (2.0**53, 1e300, float("inf"), float("nan"), -1.0):
-        agent.session_state.conduct.hear(TurnBroken("rate_limit", "limit", resets), 3.0)
+        agent.session_state.activity.apply(TurnBroken("rate_limit", "limit", resets), 3.0)
         assert row(agent, 5.0, 100.0).needs
 
 

@@ -16,13 +16,11 @@ from cockpit.adapters.agents.claude.request_text import request_text
 from cockpit.adapters.agents.claude.sessions import reported_transcript
 from cockpit.adapters.agents.resumable_sessions import is_session_id
 from cockpit.core.activity import activity, subject
-from cockpit.core.dialogs import LONGEST_BODY
-from cockpit.core.facts import BackgroundTask
-from cockpit.core.moments import (
+from cockpit.core.cli_events import (
+    CliEvent,
     CompactionBegins,
     CompactionOver,
     DialogOpened,
-    Moment,
     PromptTaken,
     SessionBegan,
     SessionClosed,
@@ -32,6 +30,8 @@ from cockpit.core.moments import (
     TurnBroken,
     TurnOver,
 )
+from cockpit.core.dialogs import LONGEST_BODY
+from cockpit.core.facts import BackgroundTask
 from cockpit.core.safetext import safe_line
 from cockpit.core.session import ToolUse
 from cockpit.ports.runtimes import Signal
@@ -43,7 +43,7 @@ LONGEST_COMMAND = 8000
 """Maximum characters of `DialogOpened.command`."""
 
 
-def moments(signal: Signal) -> Sequence[Moment]:
+def cli_events(signal: Signal) -> Sequence[CliEvent]:
     """Return the hook events in a report of the CLI; empty if the report has none."""
     translate = _BY_EVENT.get(signal.event)
     if translate is None or (signal.subagent and signal.event not in _OF_SUBAGENTS):
@@ -74,7 +74,7 @@ def _tool(payload: Payload) -> ToolUse:
     )
 
 
-def _session_start(payload: Payload) -> Sequence[Moment]:
+def _session_start(payload: Payload) -> Sequence[CliEvent]:
     """Return the start of a session; no event if the session id or the transcript is invalid."""
     session, record = _text(payload, "session_id"), _text(payload, "transcript_path")
     if not is_session_id(session) or (record and reported_transcript(record, session) is None):
@@ -82,7 +82,7 @@ def _session_start(payload: Payload) -> Sequence[Moment]:
     return (SessionBegan(_line(payload, "session_id", 64), _line(payload, "source", 32)),)
 
 
-def _notification(payload: Payload) -> Sequence[Moment]:
+def _notification(payload: Payload) -> Sequence[CliEvent]:
     kind = _text(payload, "notification_type")
     message = _line(payload, "message") or "the agent is waiting for you"
     if kind == "permission_prompt":
@@ -92,7 +92,7 @@ def _notification(payload: Payload) -> Sequence[Moment]:
     return ()
 
 
-def _permission(payload: Payload) -> Sequence[Moment]:
+def _permission(payload: Payload) -> Sequence[CliEvent]:
     tool = _tool(payload)
     body = request_text(tool)[:LONGEST_BODY]
     if _text(payload, "tool_name") == "AskUserQuestion":
@@ -112,7 +112,7 @@ def _question(payload: Payload) -> str:
     return "a question"
 
 
-def _stop(payload: Payload) -> Sequence[Moment]:
+def _stop(payload: Payload) -> Sequence[CliEvent]:
     tasks = payload.get("background_tasks")
     running = tuple(map(_task, tasks[:MOST_TASKS])) if isinstance(tasks, list) else ()
     return (TurnOver(_text(payload, "last_assistant_message")[:20_000], running),)
@@ -129,7 +129,7 @@ def _task(task: object) -> BackgroundTask:
     )
 
 
-def _broken(payload: Payload) -> Sequence[Moment]:
+def _broken(payload: Payload) -> Sequence[CliEvent]:
     detail = _line(payload, "error_details") or _line(payload, "last_assistant_message")
     text, resets = reset_in(detail)
     return (TurnBroken(_line(payload, "error", 60) or "unknown", text, resets),)
@@ -147,7 +147,7 @@ def reset_in(detail: str) -> tuple[str, float | None]:
     return detail, None
 
 
-_BY_EVENT: dict[str, Callable[[Payload], Sequence[Moment]]] = {
+_BY_EVENT: dict[str, Callable[[Payload], Sequence[CliEvent]]] = {
     "SessionStart": _session_start,
     "SessionEnd": lambda payload: (SessionClosed(_line(payload, "reason", 60)),),
     "UserPromptSubmit": lambda payload: (PromptTaken(_text(payload, "prompt")),),

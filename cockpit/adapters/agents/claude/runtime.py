@@ -59,7 +59,7 @@ from cockpit.ports.runtimes import (
 )
 
 if TYPE_CHECKING:
-    from cockpit.core.moments import Moment
+    from cockpit.core.cli_events import CliEvent
     from cockpit.core.permission import Rights
     from cockpit.core.reading import Window
     from cockpit.core.session import SessionEvent, Skipped
@@ -190,10 +190,10 @@ class Claude(HookedRuntime):
     def report(self, signal: Signal) -> Report | None:
         return status_report(signal.payload) if signal.event == STATUS_LINE else None
 
-    def moments(self, signal: Signal) -> Sequence[Moment]:
-        from cockpit.adapters.agents.claude.hook_events import moments
+    def cli_events(self, signal: Signal) -> Sequence[CliEvent]:
+        from cockpit.adapters.agents.claude.hook_events import cli_events
 
-        return moments(signal)
+        return cli_events(signal)
 
     def permission_mode(self, signal: Signal) -> str | None:
         return _text(signal.payload.get("permission_mode"))

@@ -12,11 +12,11 @@ from typing import Any
 from cockpit.adapters.agents.codex.sessions import reported_transcript
 from cockpit.adapters.agents.resumable_sessions import is_session_id
 from cockpit.core.activity import activity, subject
-from cockpit.core.moments import (
+from cockpit.core.cli_events import (
+    CliEvent,
     CompactionBegins,
     CompactionOver,
     DialogOpened,
-    Moment,
     PromptTaken,
     SessionBegan,
     SessionClosed,
@@ -36,7 +36,7 @@ LONGEST_COMMAND = 8000
 _OF_SUBAGENTS = {"SubagentStart", "SubagentStop", "PermissionRequest"}
 
 
-def moments(signal: Signal) -> Sequence[Moment]:
+def cli_events(signal: Signal) -> Sequence[CliEvent]:
     """Return the hook events in a report of Codex; empty if the report has none."""
     translate = _BY_EVENT.get(signal.event)
     if translate is None or (signal.subagent and signal.event not in _OF_SUBAGENTS):
@@ -66,7 +66,7 @@ def _tool_line(payload: Payload) -> str:
     return activity(_tool(payload), _text(payload, "cwd") or None)
 
 
-def _session_start(payload: Payload) -> Sequence[Moment]:
+def _session_start(payload: Payload) -> Sequence[CliEvent]:
     """Return the start of a session; no event if the session id or the transcript is invalid."""
     session, record = _text(payload, "session_id"), _text(payload, "transcript_path")
     if not is_session_id(session) or (record and reported_transcript(record, session) is None):
@@ -74,13 +74,13 @@ def _session_start(payload: Payload) -> Sequence[Moment]:
     return (SessionBegan(_line(payload, "session_id", 64), _line(payload, "source", 32)),)
 
 
-def _permission(payload: Payload) -> Sequence[Moment]:
+def _permission(payload: Payload) -> Sequence[CliEvent]:
     tool = _tool(payload)
     about = subject(tool, _text(payload, "cwd") or None)
     return (DialogOpened("permission", _tool_line(payload), tool.name, about[:LONGEST_COMMAND]),)
 
 
-_BY_EVENT: dict[str, Callable[[Payload], Sequence[Moment]]] = {
+_BY_EVENT: dict[str, Callable[[Payload], Sequence[CliEvent]]] = {
     "SessionStart": _session_start,
     "SessionEnd": lambda payload: (SessionClosed(_line(payload, "reason", 60)),),
     "UserPromptSubmit": lambda payload: (PromptTaken(_text(payload, "prompt")),),

@@ -14,7 +14,7 @@ from cockpit.adapters.agents.codex.capabilities import CAPABILITIES
 from cockpit.adapters.agents.codex.composer import composer_empty
 from cockpit.adapters.agents.codex.copy_session import ask_copy
 from cockpit.adapters.agents.codex.first_dialogs import first_dialog
-from cockpit.adapters.agents.codex.hook_events import moments
+from cockpit.adapters.agents.codex.hook_events import cli_events
 from cockpit.adapters.agents.codex.hook_flags import hook_flags
 from cockpit.adapters.agents.codex.models import compacts_at, window
 from cockpit.adapters.agents.codex.other_sessions import open_session
@@ -32,8 +32,8 @@ from cockpit.adapters.agents.hook_answers import block
 from cockpit.adapters.agents.hooked_runtime import HookedRuntime, refuse_reserved, without_tmux
 from cockpit.adapters.agents.reporter import install_reporter
 from cockpit.adapters.process.prompt_files import PROMPTS
+from cockpit.core.cli_events import CliEvent
 from cockpit.core.ids import AgentName, SessionId
-from cockpit.core.moments import Moment
 from cockpit.core.permission import Rights, nearest
 from cockpit.core.reading import Window
 from cockpit.core.session import SessionEvent, Skipped
@@ -145,8 +145,8 @@ class Codex(HookedRuntime):
     def compaction_rule(self, environment: Mapping[str, str]) -> CompactionRule:
         return CompactionRule(compacts_at)
 
-    def moments(self, signal: Signal) -> Sequence[Moment]:
-        return moments(signal)
+    def cli_events(self, signal: Signal) -> Sequence[CliEvent]:
+        return cli_events(signal)
 
     def reported_transcript(self, path: str, session: str) -> Path | None:
         return reported_transcript(path, session)

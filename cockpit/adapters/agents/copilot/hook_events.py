@@ -14,10 +14,10 @@ from cockpit.adapters.agents.copilot.sessions import reported_transcript
 from cockpit.adapters.agents.copilot.tools import tool_use
 from cockpit.adapters.agents.resumable_sessions import is_session_id
 from cockpit.core.activity import activity
-from cockpit.core.moments import (
+from cockpit.core.cli_events import (
+    CliEvent,
     CompactionBegins,
     DialogOpened,
-    Moment,
     PromptTaken,
     SessionBegan,
     SubagentBegan,
@@ -40,7 +40,7 @@ _SOURCES = {"new": "clear"}
 _OF_SUBAGENTS = {"SubagentStart", "SubagentStop", "Notification"}
 
 
-def moments(signal: Signal) -> Sequence[Moment]:
+def cli_events(signal: Signal) -> Sequence[CliEvent]:
     """Return the hook events in a report of Copilot; empty if the report has none."""
     translate = _BY_EVENT.get(signal.event)
     if translate is None or (signal.subagent and signal.event not in _OF_SUBAGENTS):
@@ -57,7 +57,7 @@ def _line(payload: Payload, key: str, limit: int = 200) -> str:
     return safe_line(_text(payload, key), limit)
 
 
-def _session_start(payload: Payload) -> Sequence[Moment]:
+def _session_start(payload: Payload) -> Sequence[CliEvent]:
     """Return the start of a session; no event if the session id or the transcript is invalid."""
     session, record = _text(payload, "session_id"), _text(payload, "transcript_path")
     if not is_session_id(session) or (record and reported_transcript(record, session) is None):
@@ -66,13 +66,13 @@ def _session_start(payload: Payload) -> Sequence[Moment]:
     return (SessionBegan(_line(payload, "session_id", 64), _SOURCES.get(source, source)),)
 
 
-def _tool_used(payload: Payload) -> Sequence[Moment]:
+def _tool_used(payload: Payload) -> Sequence[CliEvent]:
     name = _line(payload, "tool_name", 60) or "a tool"
     tool = tool_use("", name, payload.get("tool_input"))
     return (ToolUsed(activity(tool, _text(payload, "cwd") or None)),)
 
 
-def _notification(payload: Payload) -> Sequence[Moment]:
+def _notification(payload: Payload) -> Sequence[CliEvent]:
     kind, message = _text(payload, "notification_type"), _text(payload, "message")
     if kind == "permission_prompt":
         asked, _, about = message.partition(": ")
@@ -85,7 +85,7 @@ def _notification(payload: Payload) -> Sequence[Moment]:
     return ()
 
 
-_BY_EVENT: dict[str, Callable[[Payload], Sequence[Moment]]] = {
+_BY_EVENT: dict[str, Callable[[Payload], Sequence[CliEvent]]] = {
     "SessionStart": _session_start,
     "UserPromptSubmit": lambda payload: (PromptTaken(_text(payload, "prompt")),),
     "PostToolUse": _tool_used,

@@ -17,7 +17,7 @@ from cockpit.adapters.agents.copilot.capabilities import CAPABILITIES
 from cockpit.adapters.agents.copilot.composer import composer_empty
 from cockpit.adapters.agents.copilot.copy_session import ask_copy
 from cockpit.adapters.agents.copilot.first_dialogs import first_dialog
-from cockpit.adapters.agents.copilot.hook_events import moments
+from cockpit.adapters.agents.copilot.hook_events import cli_events
 from cockpit.adapters.agents.copilot.models import compacts_at, window
 from cockpit.adapters.agents.copilot.permission_modes import MODES, SURE_MODES, permission_arguments
 from cockpit.adapters.agents.copilot.plugin import install_plugin
@@ -33,8 +33,8 @@ from cockpit.adapters.agents.hook_answers import block, bounded
 from cockpit.adapters.agents.hooked_runtime import HookedRuntime, refuse_reserved, without_tmux
 from cockpit.adapters.agents.own_command import SERVER
 from cockpit.adapters.process.prompt_files import PROMPTS
+from cockpit.core.cli_events import CliEvent
 from cockpit.core.ids import AgentName
-from cockpit.core.moments import Moment
 from cockpit.core.permission import Rights, nearest
 from cockpit.core.prompt_files import IN_A_FILE
 from cockpit.core.reading import Window
@@ -148,8 +148,8 @@ class Copilot(HookedRuntime):
     def compaction_rule(self, environment: Mapping[str, str]) -> CompactionRule:
         return CompactionRule(compacts_at)
 
-    def moments(self, signal: Signal) -> Sequence[Moment]:
-        return moments(signal)
+    def cli_events(self, signal: Signal) -> Sequence[CliEvent]:
+        return cli_events(signal)
 
     def reported_transcript(self, path: str, session: str) -> Path | None:
         return reported_transcript(path, session)

@@ -17,9 +17,9 @@ from cockpit.adapters.agents.gemini.sessions import reported_transcript
 from cockpit.adapters.agents.gemini.tools import SUBAGENT_TOOL, tool_use
 from cockpit.adapters.agents.resumable_sessions import is_session_id
 from cockpit.core.activity import activity
-from cockpit.core.moments import (
+from cockpit.core.cli_events import (
+    CliEvent,
     DialogOpened,
-    Moment,
     PromptTaken,
     SessionBegan,
     SessionClosed,
@@ -40,7 +40,7 @@ LONGEST_COMMAND = 8000
 """Maximum characters of `DialogOpened.command`."""
 
 
-def moments(signal: Signal) -> Sequence[Moment]:
+def cli_events(signal: Signal) -> Sequence[CliEvent]:
     """Return the hook events in a report of Gemini; empty if the report has none."""
     translate = _BY_EVENT.get(signal.event)
     return translate(signal.payload) if translate else ()
@@ -59,7 +59,7 @@ def _tool(payload: Payload) -> ToolUse:
     return tool_use("", _line(payload, "tool_name", 60) or "a tool", payload.get("tool_input"))
 
 
-def _session_start(payload: Payload) -> Sequence[Moment]:
+def _session_start(payload: Payload) -> Sequence[CliEvent]:
     """Return the start of a session; no event if the session id or the transcript is invalid."""
     session, record = _text(payload, "session_id"), _text(payload, "transcript_path")
     if not is_session_id(session) or (record and reported_transcript(record, session) is None):
@@ -67,14 +67,14 @@ def _session_start(payload: Payload) -> Sequence[Moment]:
     return (SessionBegan(_line(payload, "session_id", 64), _line(payload, "source", 32)),)
 
 
-def _after_tool(payload: Payload) -> Sequence[Moment]:
+def _after_tool(payload: Payload) -> Sequence[CliEvent]:
     used = ToolUsed(activity(_tool(payload), _text(payload, "cwd") or None))
     if payload.get("tool_name") == SUBAGENT_TOOL:
         return (SubagentOver(_subagent(payload)), used)
     return (used,)
 
 
-def _subagent_begins(payload: Payload) -> Sequence[Moment]:
+def _subagent_begins(payload: Payload) -> Sequence[CliEvent]:
     arguments = payload.get("tool_input")
     kind = arguments.get("agent_name") if isinstance(arguments, Mapping) else None
     line = activity(_tool(payload), _text(payload, "cwd") or None)
@@ -90,7 +90,7 @@ def _subagent(payload: Payload) -> str:
     return hashlib.sha256(arguments.encode("utf-8", "replace")).hexdigest()[:16]
 
 
-def _notification(payload: Payload) -> Sequence[Moment]:
+def _notification(payload: Payload) -> Sequence[CliEvent]:
     if payload.get("notification_type") != "ToolPermission":
         return ()
     details = payload.get("details")
@@ -111,12 +111,12 @@ def _notification(payload: Payload) -> Sequence[Moment]:
     return (DialogOpened("permission", detail, tool, about[:LONGEST_COMMAND]),)
 
 
-def _after_agent(payload: Payload) -> Sequence[Moment]:
+def _after_agent(payload: Payload) -> Sequence[CliEvent]:
     text = _text(payload, "prompt_response")
     return (TurnOver("" if text == NO_REPLY else text[:20_000]),)
 
 
-_BY_EVENT: dict[str, Callable[[Payload], Sequence[Moment]]] = {
+_BY_EVENT: dict[str, Callable[[Payload], Sequence[CliEvent]]] = {
     "SessionStart": _session_start,
     "SessionEnd": lambda payload: (SessionClosed(_line(payload, "reason", 60)),),
     "BeforeAgent": lambda payload: (PromptTaken(_text(payload, "prompt")),),

@@ -21,7 +21,7 @@ from cockpit.adapters.agents.gemini.composer import composer_empty
 from cockpit.adapters.agents.gemini.copy_session import ask_copy
 from cockpit.adapters.agents.gemini.extension import Linked, state_of
 from cockpit.adapters.agents.gemini.first_dialogs import first_dialog
-from cockpit.adapters.agents.gemini.hook_events import moments
+from cockpit.adapters.agents.gemini.hook_events import cli_events
 from cockpit.adapters.agents.gemini.models import compacts_at, window
 from cockpit.adapters.agents.gemini.permission_modes import MODES, permission_arguments
 from cockpit.adapters.agents.gemini.policy import ASKS_ABOUT_PAGES, policy_arguments, write_policy
@@ -45,9 +45,9 @@ from cockpit.adapters.agents.hooked_runtime import HookedRuntime, refuse_reserve
 from cockpit.adapters.agents.reporter import install_reporter, write_whole
 from cockpit.adapters.files.foreign_files import read_text
 from cockpit.adapters.process.prompt_files import PROMPTS
+from cockpit.core.cli_events import CliEvent
 from cockpit.core.errors import NotNow
 from cockpit.core.ids import AgentName
-from cockpit.core.moments import Moment
 from cockpit.core.permission import Rights, nearest
 from cockpit.core.reading import Window
 from cockpit.core.session import SessionEvent, Skipped
@@ -198,14 +198,14 @@ class Gemini(HookedRuntime):
     def presence_in(self, title: str) -> Presence | None:
         return presence_in(title)
 
-    def moments(self, signal: Signal) -> Sequence[Moment]:
+    def cli_events(self, signal: Signal) -> Sequence[CliEvent]:
         """Return the hook events in a report. Also removes the session's empty second transcript.
 
         Gemini leaves this transcript when it resumes a session; see `second_transcripts`. The
         transcript is removed when a turn begins or ends, when the session ends, and some seconds
         after the session was resumed.
         """
-        events = moments(signal)
+        events = cli_events(signal)
         path, session = (signal.payload.get(key) for key in ("transcript_path", "session_id"))
         if isinstance(path, str) and isinstance(session, str):
             record = reported_transcript(path, session)
@@ -215,7 +215,7 @@ class Gemini(HookedRuntime):
                 remove_later(record)
         return events
 
-    def told_on(self, screen: Screen) -> Sequence[Moment]:
+    def screen_events(self, screen: Screen) -> Sequence[CliEvent]:
         return notices(screen, datetime.now(UTC))
 
     def reported_transcript(self, path: str, session: str) -> Path | None:

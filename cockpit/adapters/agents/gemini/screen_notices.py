@@ -9,7 +9,7 @@ import re
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta, timezone
 
-from cockpit.core.moments import Moment, TurnBroken
+from cockpit.core.cli_events import CliEvent, TurnBroken
 from cockpit.core.safetext import safe_line
 from cockpit.ports.panes import Screen
 
@@ -21,7 +21,7 @@ _RESETS = re.compile(
 )
 
 
-def notices(screen: Screen, now: datetime) -> Sequence[Moment]:
+def notices(screen: Screen, now: datetime) -> Sequence[CliEvent]:
     """Return an event for a usage limit on the screen; empty without one.
 
     The screen shows only the time of day of the reset; `now` determines the date.

@@ -13,11 +13,11 @@ from typing import Any
 
 from cockpit.adapters.agents.opencode.sessions import is_session_id, reported_transcript
 from cockpit.core.activity import activity, subject
-from cockpit.core.moments import (
+from cockpit.core.cli_events import (
+    CliEvent,
     CompactionBegins,
     CompactionOver,
     DialogOpened,
-    Moment,
     PromptTaken,
     SessionBegan,
     SubagentBegan,
@@ -37,7 +37,7 @@ QUESTION = "AskUserQuestion"
 _OF_SUBAGENTS = {"SubagentStart", "SubagentStop", "PermissionRequest"}
 
 
-def moments(signal: Signal, records: Path) -> Sequence[Moment]:
+def cli_events(signal: Signal, records: Path) -> Sequence[CliEvent]:
     """Return the hook events in a report of the plugin; empty if the report has none.
 
     `records` is the folder in which the plugin writes its transcripts.
@@ -75,11 +75,11 @@ def _is_possible(payload: Payload, records: Path) -> bool:
     return ours and is_session_id(session)
 
 
-def _session_start(payload: Payload) -> Sequence[Moment]:
+def _session_start(payload: Payload) -> Sequence[CliEvent]:
     return (SessionBegan(_line(payload, "session_id", 64), _line(payload, "source", 32)),)
 
 
-def _permission(payload: Payload) -> Sequence[Moment]:
+def _permission(payload: Payload) -> Sequence[CliEvent]:
     tool, directory = _tool(payload), _text(payload, "cwd") or None
     if tool.name == QUESTION:
         return (DialogOpened("question", _question(tool)),)
@@ -96,7 +96,7 @@ def _question(tool: ToolUse) -> str:
     return "a question"
 
 
-_BY_EVENT: dict[str, Callable[[Payload], Sequence[Moment]]] = {
+_BY_EVENT: dict[str, Callable[[Payload], Sequence[CliEvent]]] = {
     "SessionStart": _session_start,
     "UserPromptSubmit": lambda payload: (PromptTaken(_text(payload, "prompt")),),
     "PostToolUse": lambda payload: (

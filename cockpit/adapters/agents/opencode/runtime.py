@@ -17,7 +17,7 @@ from cockpit.adapters.agents.opencode.capabilities import CAPABILITIES
 from cockpit.adapters.agents.opencode.composer import composer_empty
 from cockpit.adapters.agents.opencode.copy_session import ask_copy
 from cockpit.adapters.agents.opencode.first_dialogs import first_dialog
-from cockpit.adapters.agents.opencode.hook_events import moments
+from cockpit.adapters.agents.opencode.hook_events import cli_events
 from cockpit.adapters.agents.opencode.models import SWITCHED_OFF, compacts_at, window
 from cockpit.adapters.agents.opencode.permission_modes import RIGHTS, permission_mode
 from cockpit.adapters.agents.opencode.plugin import FOLDER, plugin_environment
@@ -29,8 +29,8 @@ from cockpit.adapters.agents.opencode.sessions import (
     reported_transcript,
 )
 from cockpit.adapters.process.prompt_files import PROMPTS
+from cockpit.core.cli_events import CliEvent
 from cockpit.core.ids import AgentName
-from cockpit.core.moments import Moment
 from cockpit.core.permission import Rights, nearest
 from cockpit.core.prompt_files import IN_A_FILE
 from cockpit.core.reading import Window
@@ -145,8 +145,8 @@ class Opencode(HookedRuntime):
         switched = environment.get(SWITCHED_OFF, "")
         return CompactionRule(partial(compacts_at, environment=environment), switched)
 
-    def moments(self, signal: Signal) -> Sequence[Moment]:
-        return moments(signal, self.state.absolute() / FOLDER)
+    def cli_events(self, signal: Signal) -> Sequence[CliEvent]:
+        return cli_events(signal, self.state.absolute() / FOLDER)
 
     def reported_transcript(self, path: str, session: str) -> Path | None:
         return reported_transcript(self.state.absolute() / FOLDER, path, session)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from cockpit.adapters.files.private_file import write_private
 from cockpit.config.own_runtimes import NAME_PATTERN, OwnRuntime, installed_runtimes
-from cockpit.core.errors import Hindered, NotNow
+from cockpit.core.errors import NotNow, OsProblem
 
 KEPT = "runtimes.json"
 """Name of the file in which the definitions are saved, below the state folder."""
@@ -73,7 +73,7 @@ class Definitions:
         """Add or replace definitions, and save them. Other definitions stay, because sessions may
         use them.
 
-        Raises `Hindered` without a change if the disk cannot be written.
+        Raises `OsProblem` without a change if the disk cannot be written.
         """
         added = {name: (definition, files.get(name, "")) for name, definition in defined.items()}
         if all(self._known.get(name) == definition for name, definition in added.items()):
@@ -104,7 +104,7 @@ class Definitions:
         try:
             write_private(self._kept, json.dumps(written).encode())
         except OSError as error:
-            raise Hindered(
+            raise OsProblem(
                 "Cannot save the configured runtimes",
                 f"{self._kept}: {error.strerror or error}.",
                 "Free some space, or make the folder writable.",

@@ -16,7 +16,7 @@ from cockpit.adapters.process.launch_order import LONGEST_ARGUMENT
 from cockpit.adapters.process.prompt_files import PROMPTS, TO_PASTE, make_private_folder
 from cockpit.config.own_runtimes import OwnRuntime
 from cockpit.core.capabilities import Answer, Capabilities, No, SessionIds, Source, Yes
-from cockpit.core.errors import BadUsage, Hindered, NotNow
+from cockpit.core.errors import BadUsage, NotNow, OsProblem
 from cockpit.core.own_record import MARK
 from cockpit.core.permission import Rights
 from cockpit.core.prompt_files import IN_A_FILE
@@ -63,7 +63,7 @@ class OwnProgram(Command):
         """Return how to launch the program for a new or resumed session; see `Runtime.launch`.
 
         Raises `BadUsage` for a model, mode or prompt without configured arguments, `NotNow` if the
-        session cannot be reopened, and `Hindered` if the record's folder cannot be created.
+        session cannot be reopened, and `OsProblem` if the record's folder cannot be created.
         """
         arguments = [
             str(program.path),
@@ -164,7 +164,7 @@ class OwnProgram(Command):
             make_private_folder(self.folder)
             make_private_folder(self.folder / ANSWERS)
         except OSError as error:
-            raise Hindered(
+            raise OsProblem(
                 f"Cannot create the folder for {agent}'s record",
                 f"{error.filename}: {error.strerror}",
                 "Free some space, or make the folder writable.",

@@ -88,7 +88,7 @@ class AnswerHandler:
             at = await self._give(agent, dialog, answer)
             following = await self._closed(agent, dialog, before)
             if following is None:
-                agent.session_state.conduct.recorded(working=True, at=at)
+                agent.session_state.activity.apply_transcript(working=True, at=at)
         await self._consider(agent)
         chosen = ", ".join(dialog.dialog.choices[n].label for n in answer.choices) or "nothing"
         if following is not None:
@@ -238,18 +238,18 @@ class _Results:
 
     def __init__(self, agent: Agent) -> None:
         self._state = agent.session_state
-        self._asked_at = self._state.conduct.asked_at
-        self._tools, self._refused = self._state.conduct.tools, self._state.refusals
+        self._asked_at = self._state.activity.asked_at
+        self._tools, self._refused = self._state.activity.tools, self._state.refusals
 
     def same_question(self) -> bool:
         """Return whether hooks have reported neither another dialog nor the end of this one."""
-        conduct = self._state.conduct
-        return conduct.dialog is not None and conduct.asked_at == self._asked_at
+        activity = self._state.activity
+        return activity.dialog is not None and activity.asked_at == self._asked_at
 
     def since(self) -> str | None:
         if self._state.refusals > self._refused:
             return "the tool was refused"
-        if self._state.conduct.tools > self._tools:
+        if self._state.activity.tools > self._tools:
             return "the tool ran"
         return None
 

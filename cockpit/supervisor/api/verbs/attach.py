@@ -30,7 +30,7 @@ class AttachHandler:
         """
         agent = self._fleet.agent(asked.name)
         pane = pane_of(agent)
-        asks = agent.session_state.conduct.turn is Turn.DIALOG
+        asks = agent.session_state.activity.turn is Turn.DIALOG
         if agent.alive and (agent.troubles.dialog or asks):
             # A repeated key press must not answer a question that the user has not read.
             await self._dependencies.panes.hold_keys(pane, UNREAD)

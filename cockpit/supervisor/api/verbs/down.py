@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from cockpit.core.errors import CockpitError, Failed, Hindered
+from cockpit.core.errors import CockpitError, Failed, OsProblem
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.locks import AgentLocks
@@ -74,7 +74,7 @@ class DownHandler:
             # First, because a handoff would start a new session for an ended agent.
             try:
                 await self._engine.abandon(agent, "cockpit down --agents")
-            except Hindered as full:
+            except OsProblem as full:
                 raise handoff_not_cancelled(agent, full) from full
             if not agent.alive and (agent.exit is not None or not agent.record.wanted):
                 # The agent was never started, or ended earlier, so it is not stopped now.

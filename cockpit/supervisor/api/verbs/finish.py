@@ -73,8 +73,8 @@ def _check(agent: Agent) -> None:
             "The old session is being replaced by a new one.",
             "Try again in a few seconds.",
         )
-    if agent.alive and agent.session_state.conduct.turn in (Turn.WORKING, Turn.DIALOG):
-        working = agent.session_state.conduct.turn is Turn.WORKING
+    if agent.alive and agent.session_state.activity.turn in (Turn.WORKING, Turn.DIALOG):
+        working = agent.session_state.activity.turn is Turn.WORKING
         busy = "is working" if working else "is asking you a question"
         step = (
             "Wait for the end of its turn, or interrupt it" if working else "Answer it in its pane"

@@ -201,7 +201,7 @@ class HandoffHandler:
                 "Its handoff has ended, or is not ready for the move. No session was ended.",
                 f"See: cockpit history {agent.name}",
             )
-        if agent.alive and agent.session_state.conduct.turn is Turn.WORKING:
+        if agent.alive and agent.session_state.activity.turn is Turn.WORKING:
             raise NotNow(
                 f"{agent.name} is working again",
                 "It got a prompt while its job was being moved. No session was ended.",
@@ -307,9 +307,9 @@ def interruption_clause(agent: Agent, *, at_once: bool) -> str:
         return ""
     session_state = agent.session_state
     tools = [safe_line(tool, 80) for tool in session_state.reading.running.names]
-    agents = [safe_line(name, 80) for name in session_state.conduct.subagents.values()]
+    agents = [safe_line(name, 80) for name in session_state.activity.subagents.values()]
     ends = [f"the running tool {tool}" for tool in tools]
     ends += [f"the subagent {name}" for name in agents]
-    if not ends and session_state.conduct.turn is Turn.WORKING:
-        ends = [f"its turn ({safe_line(session_state.conduct.activity or 'thinking', 80)})"]
+    if not ends and session_state.activity.turn is Turn.WORKING:
+        ends = [f"its turn ({safe_line(session_state.activity.doing or 'thinking', 80)})"]
     return f"; this interrupts {', '.join(ends)}" if ends else ""

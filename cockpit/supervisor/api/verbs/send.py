@@ -99,7 +99,7 @@ class SendHandler:
         whether the agent was idle.
         """
         pane, process = agent.record.pane, agent.process
-        state, conduct = agent.session_state, agent.session_state.conduct
+        state, activity = agent.session_state, agent.session_state.activity
 
         def check_again() -> None:
             if not agent.alive or agent.process != process:
@@ -115,14 +115,14 @@ class SendHandler:
         await self._check_composer(agent)
         check_again()
         idle, prompts, newest = (
-            conduct.turn is not Turn.WORKING, conduct.prompts, state.user_prompts[-1:],
+            activity.turn is not Turn.WORKING, activity.prompts, state.user_prompts[-1:],
         )  # fmt: skip
 
         def accepted() -> bool:
             if agent.session_state is not state:  # a new session began, such as by /clear
                 return agent.process == process
             # Without hooks, the prompt is only in the transcript.
-            return conduct.prompts > prompts or state.user_prompts[-1:] != newest
+            return activity.prompts > prompts or state.user_prompts[-1:] != newest
 
         await paste(self._dependencies, agent, pane, text)
         check_again()
@@ -168,7 +168,7 @@ class SendHandler:
 
 def _refuse_dialog(agent: Agent) -> None:
     """Raise `NotNow` while a dialog is open: the text would answer the dialog."""
-    if agent.session_state.conduct.turn is Turn.DIALOG or agent.troubles.dialog:
+    if agent.session_state.activity.turn is Turn.DIALOG or agent.troubles.dialog:
         raise NotNow(
             f"{agent.name} is asking a question in its pane",
             "Your text would be taken as the answer.",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 
-from cockpit.core.errors import Hindered
+from cockpit.core.errors import OsProblem
 from cockpit.core.events import Plain
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.fleet import Fleet
@@ -49,11 +49,11 @@ class StopHandler:
             return Done(message=message, name=agent.name)
         try:
             await cancel_handoff(self._engine, agent)
-        except Hindered as full:
+        except OsProblem as full:
             raise handoff_not_cancelled(agent, full) from full
         if agent.gave_up:
             agent.change(gave_up=None)
-            with suppress(Hindered):  # if unsaved, a restart shows the message again
+            with suppress(OsProblem):  # if unsaved, a restart shows the message again
                 self._dependencies.store.save_agent(agent.record)
             self._changed(agent)
         if agent.record.session is None or (not agent.alive and not agent.record.wanted):

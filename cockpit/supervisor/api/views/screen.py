@@ -63,7 +63,7 @@ class ScreenView:
                 last = line
                 yield Line(line)
             busy = (
-                agent.session_state.conduct.turn is Turn.WORKING or not agent.session_state.replied
+                agent.session_state.activity.turn is Turn.WORKING or not agent.session_state.replied
             )
             rest = SCREEN_AT_REST if same > 10 else SCREEN_IDLE
             await asyncio.sleep(SCREEN_BUSY if busy and agent.alive else rest)

@@ -14,8 +14,8 @@ from cockpit.tui.keys.actions import BY_ID
 from cockpit.tui.keys.reasons import DIALOGS
 from cockpit.tui.present import handoff_question
 from cockpit.tui.screens.copying import Copying
+from cockpit.tui.screens.fleet.marked_agents import MANY, MarkedAgents
 from cockpit.tui.screens.fleet.opening import Opening
-from cockpit.tui.screens.fleet.putting_away import MANY, PuttingAway
 from cockpit.tui.screens.fleet.viewing import Viewing
 from cockpit.tui.screens.leaving import leave
 from cockpit.tui.screens.requests import (
@@ -57,7 +57,7 @@ class Commands:
         self._name = name
         self._model = screen.model
         self._requests = Requests(screen, screen.client)
-        self._putting_away = PuttingAway(screen, self._requests)
+        self._marked_agents = MarkedAgents(screen, self._requests)
         self._copying = Copying(screen, screen.ui, lambda: self._acted_on.agent)
         self._viewing = Viewing(screen)
         self._opening = Opening(screen, self._attach_to, lambda: self._agent)
@@ -72,7 +72,7 @@ class Commands:
         if action in ("attach", "open") and self._screen.fleet.at_elsewhere:
             action = "elsewhere"
         if action in MANY and (marked := self._screen.fleet.marked):
-            self._putting_away.to_marked(action, marked)
+            self._marked_agents.to_marked(action, marked)
             return
         self._do_one(action)
 
@@ -98,9 +98,9 @@ class Commands:
             "send": self._send,
             "resume": self._resume,
             "stop": self._stop,
-            "mark": self._putting_away.mark,
+            "mark": self._marked_agents.mark,
             "forget": self._forget,
-            "rename": self._putting_away.rename,
+            "rename": self._marked_agents.rename,
             "done": self._done,
             "undo": self._undo,
             "open": self._open,

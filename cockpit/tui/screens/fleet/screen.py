@@ -43,7 +43,7 @@ from cockpit.tui.state.last_request import done_by_other
 from cockpit.tui.state.model import Change, Model
 from cockpit.tui.state.pace import Throttled
 from cockpit.tui.state.remembered import ViewMemory
-from cockpit.tui.state.twins import twin_messages
+from cockpit.tui.state.shared_supervisors import duplicate_messages
 from cockpit.tui.widgets.feed import Feed
 from cockpit.tui.widgets.filter_line import FilterLine
 from cockpit.tui.widgets.fleet_list import FleetList
@@ -409,7 +409,7 @@ class FleetScreen(Screen[None]):
             if part.connection.live and part.remark and part.remark not in self._told_remarks:
                 self._told_remarks.add(part.remark)
                 show_reason(self, part.remark, seconds=COMMAND_SECONDS)
-        for pair, message in twin_messages(self.model.parts).items():
+        for pair, message in duplicate_messages(self.model.parts).items():
             if pair not in self._told_remarks:
                 self._told_remarks.add(pair)
                 show_reason(self, message, seconds=COMMAND_SECONDS)

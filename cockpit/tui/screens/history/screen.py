@@ -30,7 +30,7 @@ from cockpit.tui.present.keys import shown_key
 from cockpit.tui.screens.base_screen import BaseScreen
 from cockpit.tui.screens.frames import show_frames
 from cockpit.tui.screens.history.comparing import ComparingScreen
-from cockpit.tui.screens.history.continuing import ContinueScreen
+from cockpit.tui.screens.history.continue_form import ContinueScreen
 from cockpit.tui.screens.history.loaded import PAGE, LoadedHistory
 from cockpit.tui.screens.requests import Requests, show_error, show_reason
 from cockpit.tui.screens.review.reading import ReadingScreen

@@ -28,7 +28,12 @@ from cockpit.tui.keys.bindings import bindings
 from cockpit.tui.keys.reasons import waiting_reviews
 from cockpit.tui.present.claims import check_claims, with_continuation
 from cockpit.tui.present.keys import shown_key
-from cockpit.tui.present.left_out import contradicted_points, count_of, missing_points, with_missing
+from cockpit.tui.present.omitted_points import (
+    contradicted_points,
+    count_of,
+    missing_points,
+    with_missing,
+)
 from cockpit.tui.present.review import (
     facts_line,
     question_spans,

@@ -14,7 +14,7 @@ from cockpit.demo.job import Growth, Job, Step, bash, ending
 from cockpit.demo.jobs import JOBS
 from cockpit.demo.more_jobs import MORE
 from cockpit.demo.script import Script
-from cockpit.demo.standin.conduct import Conduct
+from cockpit.demo.standin.behaviour import Behaviour
 from cockpit.demo.standin.tools import OFFERED
 
 USED_UP = ApiError(429, "rate_limit_error", "Claude AI usage limit reached|2000000000")
@@ -51,13 +51,15 @@ def counting_step(number: int, steps: int, pause: int | None, run: str) -> Step:
     return Step(title, say, (bash(run or f"echo counted {number}", f"Count {number}"),))
 
 
-class Mind:
+class StandinModel:
     """The simulated model of one session: answers the session's requests."""
 
-    def __init__(self, conduct: Conduct, directory: Path, session_id: str) -> None:
-        self._conduct = conduct
-        job = counting_job(conduct.steps, conduct.pause, settles=conduct.settles, run=conduct.run)
-        growth = Growth(opening=conduct.opening_tokens, step=conduct.step_tokens)
+    def __init__(self, behaviour: Behaviour, directory: Path, session_id: str) -> None:
+        self._behaviour = behaviour
+        job = counting_job(
+            behaviour.steps, behaviour.pause, settles=behaviour.settles, run=behaviour.run
+        )
+        growth = Growth(opening=behaviour.opening_tokens, step=behaviour.step_tokens)
         self._script = Script((*JOBS, *MORE, job), pace=0.0, growth=growth)
         self._system = f"Primary working directory: {directory}"
         self._session = session_id
@@ -66,11 +68,11 @@ class Mind:
     def answer(self, messages: Sequence[Mapping[str, Any]]) -> Reply:
         """Return the model's reply to these messages, or an error."""
         self._replies += 1
-        if self._replies == 3 and "overloaded" in self._conduct.faults:
+        if self._replies == 3 and "overloaded" in self._behaviour.faults:
             return Reply(error=OVERLOADED)
-        if self._replies == 3 and "limited" in self._conduct.faults:
+        if self._replies == 3 and "limited" in self._behaviour.faults:
             return Reply(error=USED_UP)
-        if "restless" in self._conduct.faults:
+        if "restless" in self._behaviour.faults:
             messages = json.loads(json.dumps(list(messages)).replace(AGREED, "handoff waits"))
         body = {
             "system": self._system,
@@ -82,20 +84,20 @@ class Mind:
         calls = tuple(
             bent for call in reply.tool_calls if (bent := self._with_faults(call)) is not None
         )
-        if self._replies == 3 and "stuck" in self._conduct.faults:
+        if self._replies == 3 and "stuck" in self._behaviour.faults:
             calls = (*calls, bash("sleep 600", "Wait for ten minutes"))
         return replace(reply, tool_calls=calls)
 
     def _with_faults(self, call: ToolCall) -> ToolCall | None:
         """Return the call as changed by the faults; None if a fault removes the call."""
         if call.name == "Write" and call.is_about_document:
-            if self._conduct.draft:
+            if self._behaviour.draft:
                 place = shlex.quote(str(call.input["file_path"]))
-                return bash(f"DRAFT={place}; {self._conduct.draft}", "Write the document")
-            if "nodocument" in self._conduct.faults:
+                return bash(f"DRAFT={place}; {self._behaviour.draft}", "Write the document")
+            if "nodocument" in self._behaviour.faults:
                 return None
-            if "baddocument" in self._conduct.faults:
+            if "baddocument" in self._behaviour.faults:
                 return replace(call, input={**call.input, "content": "All is well.\n"})
-        if call.name == "Read" and call.is_about_document and "unread" in self._conduct.faults:
+        if call.name == "Read" and call.is_about_document and "unread" in self._behaviour.faults:
             return None
         return call

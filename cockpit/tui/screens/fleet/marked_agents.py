@@ -16,7 +16,7 @@ MANY = frozenset({"approve", "send", "stop", "forget"})
 """Ids of the actions that act on all marked agents while agents are marked."""
 
 
-class PuttingAway:
+class MarkedAgents:
     """Marks or renames the selected agent, which must exist; runs actions for all marked agents."""
 
     def __init__(self, screen: FleetScreen, requests: Requests) -> None:

@@ -10,14 +10,11 @@ from __future__ import annotations
 from dataclasses import field
 from typing import Final
 
-from cockpit.core.deferred_dataclass import dataclass
-from cockpit.core.facts import BackgroundTask
-from cockpit.core.handoff.events import Turn
-from cockpit.core.moments import (
+from cockpit.core.cli_events import (
+    CliEvent,
     CompactionBegins,
     CompactionOver,
     DialogOpened,
-    Moment,
     PromptTaken,
     SessionBegan,
     SessionClosed,
@@ -27,14 +24,17 @@ from cockpit.core.moments import (
     TurnBroken,
     TurnOver,
 )
+from cockpit.core.deferred_dataclass import dataclass
+from cockpit.core.facts import BackgroundTask
+from cockpit.core.handoff.events import Turn
 
-NOTE_LAG = 1.5
+FILE_LAG = 1.5
 """The status file overrides the latest report of a hook or the transcript only if the file is newer
 by at least this many seconds."""
-NOTE_UNCHANGED = 4.0
+FILE_UNCHANGED = 4.0
 """A status file that has not changed for this many seconds overrides every older report, even a
-report that is older by less than `NOTE_LAG`."""
-SERVES: Final = frozenset({"shell", "monitor"})
+report that is older by less than `FILE_LAG`."""
+SERVER_TASKS: Final = frozenset({"shell", "monitor"})
 """Types of background tasks that may run indefinitely, such as a server.
 
 An agent is idle if its turn has ended and only tasks of these types run.
@@ -42,7 +42,7 @@ An agent is idle if its turn has ended and only tasks of these types run.
 
 
 @dataclass(slots=True)
-class Conduct:
+class SessionActivity:
     """The activity of one session. All times are in seconds, on the same clock."""
 
     turn: Turn = Turn.UNKNOWN
@@ -69,10 +69,10 @@ class Conduct:
     status file reports that no shell runs."""
     background_known: bool = False
     """Whether the CLI has reported `background` at the end of a turn, or that no shell runs."""
-    last_words: str = ""
+    last_reply: str = ""
     """The agent's last reply when a turn ended; empty after a new prompt."""
-    words_at: float = 0.0
-    cut_at: float = -1.0
+    last_reply_at: float = 0.0
+    interrupted_at: float = -1.0
     """Time of the last interrupt of a turn; -1 if there was none."""
     tools: int = 0
     """Number of tool calls that returned."""
@@ -80,25 +80,25 @@ class Conduct:
     """Number of times that the CLI announced a compaction."""
     compactions: int = 0
     """Number of times that the CLI reported a finished compaction."""
-    begun_anew: int = 0
+    continuations: int = 0
     """Number of times that the CLI reported that the session continues after a compaction."""
-    activity: str | None = None
+    doing: str | None = None
     """Description of the last tool call, or of the last subagent that was started, in one line;
     None before the first one."""
-    last_moment: float = 0.0
+    last_report_at: float = 0.0
     """Time of the latest report of a hook or the transcript."""
 
-    def hear(self, moment: Moment, at: float) -> None:
+    def apply(self, event: CliEvent, at: float) -> None:
         """Process a hook event, or a failed turn in the transcript.
 
         An event older than the latest report does not change the turn.
         """
-        late = at < self.last_moment
-        self.last_moment = max(at, self.last_moment)
-        match moment:
+        late = at < self.last_report_at
+        self.last_report_at = max(at, self.last_report_at)
+        match event:
             case SessionBegan(source=source):
                 self.began = True
-                self.begun_anew += source == "compact"
+                self.continuations += source == "compact"
                 if self.turn is Turn.UNKNOWN:
                     self._turn(Turn.IDLE, at)
             case SessionClosed(reason=reason):
@@ -106,11 +106,11 @@ class Conduct:
             case PromptTaken():
                 self.prompts += 1
                 self.broken = None
-                self.spoke("", at)
+                self.record_reply("", at)
                 if not late:
                     self._work(at)
             case ToolUsed(words=words, tool=tool):
-                self.activity = words
+                self.doing = words
                 self.tools += 1
                 if not late:
                     asked = self._asked_by_other(tool)
@@ -118,36 +118,36 @@ class Conduct:
                     self.remembered = asked
             case TurnOver(text=text, background=background):
                 self.turns += 1
-                self.spoke(text, at)
+                self.record_reply(text, at)
                 self.background, self.background_known = background, True
                 if not late:
                     self._rest(at)
             case TurnBroken():
-                self.broken = moment
+                self.broken = event
                 if not late:
                     self._rest(at)
             case DialogOpened():
                 if not late:
-                    self._ask(moment, at)
+                    self._ask(event, at)
             case CompactionBegins():
                 self.compactions_announced += 1
             case CompactionOver():
                 self.compactions += 1
             case SubagentBegan(id=ident, type=kind, words=words):
                 self.subagents[ident] = kind
-                self.activity = words or self.activity
+                self.doing = words or self.doing
             case SubagentOver(id=ident):
                 self.subagents.pop(ident, None)
             case _:
                 pass
 
-    def spoke(self, text: str, at: float) -> None:
+    def record_reply(self, text: str, at: float) -> None:
         """Set the agent's last reply, or clear it after a new prompt; ignore an older reply.
 
         The reply comes from a hook or from the transcript.
         """
-        if at >= self.words_at:
-            self.last_words, self.words_at = text, at
+        if at >= self.last_reply_at:
+            self.last_reply, self.last_reply_at = text, at
 
     def remember(self, dialog: DialogOpened, at: float) -> None:
         """Restore a dialog from before a restart of the supervisor.
@@ -155,21 +155,21 @@ class Conduct:
         The dialog is shown only after the CLI's status file confirms that it is still open.
         """
         self.remembered = (dialog, at)
-        self.last_moment = max(at, self.last_moment)
+        self.last_report_at = max(at, self.last_report_at)
 
-    def interrupted(self, at: float) -> None:
+    def record_interrupt(self, at: float) -> None:
         """Record that the user pressed Esc, which the transcript shows. The turn and its subagents
         end, unless a later report is known."""
-        self.cut_at = max(at, self.cut_at)
-        if at >= self.last_moment:
-            self.last_moment = at
+        self.interrupted_at = max(at, self.interrupted_at)
+        if at >= self.last_report_at:
+            self.last_report_at = at
             self.subagents.clear()
             self._rest(at)
 
-    def recorded(self, *, working: bool, at: float) -> None:
+    def apply_transcript(self, *, working: bool, at: float) -> None:
         """Record the beginning or end of a turn in the transcript; ignored if outdated."""
-        if at >= self.last_moment:
-            self.last_moment = at
+        if at >= self.last_report_at:
+            self.last_report_at = at
             if working:
                 self._work(at)
             else:
@@ -178,15 +178,17 @@ class Conduct:
     @property
     def cut_short(self) -> bool:
         """Whether the user interrupted the last turn and has given no prompt since."""
-        return self.cut_at >= self.words_at
+        return self.interrupted_at >= self.last_reply_at
 
     @property
     def works_in_background(self) -> bool:
-        """Whether subagents or background tasks other than `SERVES` run, even if the turn has
+        """Whether subagents or background tasks not in `SERVER_TASKS` run, even if the turn has
         ended."""
-        return bool(self.subagents) or any(task.type not in SERVES for task in self.background)
+        return bool(self.subagents) or any(
+            task.type not in SERVER_TASKS for task in self.background
+        )
 
-    def noted(
+    def apply_status_file(
         self,
         turn: Turn,
         waiting_for: str | None,
@@ -197,22 +199,22 @@ class Conduct:
     ) -> None:
         """Process the CLI's status file, which the CLI wrote at the time `at`.
 
-        `unchanged`: seconds since the file's last change. After `NOTE_UNCHANGED` seconds, a file
+        `unchanged`: seconds since the file's last change. After `FILE_UNCHANGED` seconds, a file
         that is newer than the latest report of a hook or the transcript shows that a later report
         was lost. `shells`: whether shells run in the background, None if unknown. The user can end
         a shell without a hook event.
         """
-        self._note_turn(turn, waiting_for, at, unchanged)
+        self._apply_turn(turn, waiting_for, at, unchanged)
         if shells is False and self.turn is Turn.IDLE and at >= self.since:
             self.background = tuple(task for task in self.background if task.type != "shell")
             self.background_known = True
 
-    def _note_turn(self, turn: Turn, waiting_for: str | None, at: float, unchanged: float) -> None:
+    def _apply_turn(self, turn: Turn, waiting_for: str | None, at: float, unchanged: float) -> None:
         if turn is Turn.DIALOG and self._recognised(at):
             return
-        lag = NOTE_LAG if unchanged < NOTE_UNCHANGED else 0.0
-        if turn is Turn.UNKNOWN or at < self.last_moment + lag:
-            if turn is Turn.DIALOG and self.dialog is None and at >= self.last_moment:
+        lag = FILE_LAG if unchanged < FILE_UNCHANGED else 0.0
+        if turn is Turn.UNKNOWN or at < self.last_report_at + lag:
+            if turn is Turn.DIALOG and self.dialog is None and at >= self.last_report_at:
                 self._open(waiting_for, at)
             return
         if turn is Turn.DIALOG:
@@ -222,15 +224,15 @@ class Conduct:
         else:
             self._rest(at)
 
-    def _ask(self, moment: DialogOpened, at: float) -> None:
+    def _ask(self, event: DialogOpened, at: float) -> None:
         """Record an open dialog; ignore a second report of the same dialog with less detail.
 
         The CLI's notification comes after the hook, and reports even a question as a permission.
         """
         known = self.dialog
-        says_less = moment.kind == "permission" and not moment.tool
+        says_less = event.kind == "permission" and not event.tool
         if known is None or not says_less or not (known.tool or known.kind == "question"):
-            self.dialog, self.asked_at = moment, at
+            self.dialog, self.asked_at = event, at
         if not says_less:
             self.remembered = None
         self._turn(Turn.DIALOG, at)
@@ -258,7 +260,7 @@ class Conduct:
         apart (2.1.330).
         """
         known, self.remembered = self.remembered, None
-        if known is None or at > known[1] + NOTE_LAG:
+        if known is None or at > known[1] + FILE_LAG:
             return False
         self.dialog, self.asked_at = known
         self._turn(Turn.DIALOG, self.asked_at)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cockpit.tui.state.model import Model, Part
 
 
-def settle_twins(model: Model) -> None:
+def settle_duplicates(model: Model) -> None:
     """Update which host shows the agents, for each supervisor that several hosts lead to.
 
     Keeps the selected agent. Idempotent.
@@ -56,13 +56,13 @@ def shown_hosts(parts: Mapping[str, Part]) -> dict[str, str]:
     return showing
 
 
-def twin_messages(parts: Mapping[str, Part]) -> dict[str, str]:
+def duplicate_messages(parts: Mapping[str, Part]) -> dict[str, str]:
     """Return a message for each pair of hosts that lead to one supervisor.
 
     The key of a message is the pair's host names, sorted, with a space between.
     """
-    twins = [(part.host, part.same_as) for part in parts.values() if part.same_as]
-    return {" ".join(sorted(pair)): _message(*pair) for pair in twins}
+    duplicates = [(part.host, part.same_as) for part in parts.values() if part.same_as]
+    return {" ".join(sorted(pair)): _message(*pair) for pair in duplicates}
 
 
 def _message(host: str, shown: str) -> str:

@@ -1,4 +1,4 @@
-"""Hooks as moments: what a permission dialog asks leave for."""
+"""Hooks as cli_events: what a permission dialog asks leave for."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
-from cockpit.adapters.agents.claude.hook_events import LONGEST_COMMAND, moments
+from cockpit.adapters.agents.claude.hook_events import LONGEST_COMMAND, cli_events
+from cockpit.core.cli_events import DialogOpened
 from cockpit.core.ids import AgentName
-from cockpit.core.moments import DialogOpened
 from cockpit.ports.runtimes import Signal
 
 
 def asked(tool: Any, given: Any) -> DialogOpened:
     payload = {"tool_name": tool, "tool_input": given, "cwd": "/w"}
     signal = Signal(AgentName("api"), "PermissionRequest", payload, 1.0)
-    (moment,) = moments(signal)
+    (moment,) = cli_events(signal)
     assert isinstance(moment, DialogOpened)
     return moment
 
@@ -65,5 +65,5 @@ def test_a_session_begins_only_by_an_id_and_a_record_of_the_cli_s_form(
     session: str | None, record: str | None, begins: bool
 ) -> None:
     payload = {"session_id": session, "transcript_path": record, "source": "clear"}
-    found = moments(Signal(AgentName("api"), "SessionStart", payload, 1.0))
+    found = cli_events(Signal(AgentName("api"), "SessionStart", payload, 1.0))
     assert bool(found) is begins

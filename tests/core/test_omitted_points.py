@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cockpit.core.document import read
-from cockpit.core.left_out import Point, left_out
+from cockpit.core.omitted_points import Point, left_out
 
 DOCUMENT = """# Handoff
 

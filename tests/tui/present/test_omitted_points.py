@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
-from cockpit.tui.present.left_out import contradicted_points, count_of, missing_points, with_missing
+from cockpit.tui.present.omitted_points import (
+    contradicted_points,
+    count_of,
+    missing_points,
+    with_missing,
+)
 from cockpit.wire.facts import (
     AnswerFacts,
     CheckFacts,

@@ -111,7 +111,7 @@ class CompactionOver:
     trigger: str
 
 
-Moment = (
+CliEvent = (
     SessionBegan
     | SessionClosed
     | PromptTaken

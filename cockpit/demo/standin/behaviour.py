@@ -72,7 +72,7 @@ class Flags:
 
 
 @dataclass(frozen=True, slots=True)
-class Conduct:
+class Behaviour:
     """The stand-in's behaviour, from the environment."""
 
     pace: float = 0.1
@@ -134,11 +134,11 @@ def read_flags(arguments: Sequence[str]) -> Flags:
     )
 
 
-def read_conduct(environment: Mapping[str, str], flags: Flags) -> Conduct:
+def read_behaviour(environment: Mapping[str, str], flags: Flags) -> Behaviour:
     """Return the behaviour from the environment. Raises `ValueError` for an invalid value."""
     number = environment.get
     pause = number("STANDIN_PAUSE")
-    return Conduct(
+    return Behaviour(
         pace=float(number("STANDIN_PACE", "0.1")),
         steps=int(number("STANDIN_STEPS", "9")),
         step_tokens=int(number("STANDIN_STEP_TOKENS", "24000")),

@@ -122,7 +122,7 @@ async def test_it_is_said_and_the_others_are_asked_once(fly: Fly) -> None:
         await flight.until(lambda: "box is this machine" in str(flight.toasts()), "a message")
         assert "cockpit hosts remove box" in str(flight.toasts())
         assert "box/api" not in flight.text()
-        assert joined.twins == {"box"}
+        assert joined.duplicates == {"box"}
         assert [one.name for one in (await joined.status()).agents] == ["api"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cockpit.config.schema import CockpitSettings
-from cockpit.core.own_wishes import NONE, WISHES, asks_for_another, wishes
+from cockpit.core.screen_overrides import NONE, WISHES, asks_for_another, wishes
 
 DAY = {"COCKPIT_THEME": "day", "PATH": "/bin"}
 

@@ -8,8 +8,8 @@ from cockpit.core.contradictions import contradictions, silent_about
 from cockpit.core.document import read
 from cockpit.core.facts import Check, Constraint, Failure
 from cockpit.core.later_corrections import answer_correction, correction_of
-from cockpit.core.left_out import Point, left_out
 from cockpit.core.markdown import one_line
+from cockpit.core.omitted_points import Point, left_out
 from cockpit.core.plurals import counted
 from cockpit.wire.facts import SessionFacts
 
