@@ -343,8 +343,8 @@ def _too_many(name: str, multiplexer: Multiplexer) -> Failed:
         return Failed(
             title,
             f"The host has not closed {MOST_RESET:,} cancelled requests yet.",
-            "Try again in a minute, or leave cockpit and start it again for a new connection.",
+            "Try again in a minute, or restart cockpit to open a new connection.",
         )
     return Failed(
-        title, f"The maximum is {MOST_STREAMS}.", "Try again when some of them have been answered."
+        title, f"The maximum is {MOST_STREAMS}.", "Try again when some requests have been answered."
     )

@@ -157,8 +157,8 @@ class RemoteHost:
             text = safe_line(received[:80].decode(errors="replace"), 60)
             return NoSupervisor(
                 f"Host {self.name} did not answer like a supervisor",
-                f"It sent {quoted(text)}." if text else "It sent control characters.",
-                f"Another program answers there. Try: {self.by_hand('status')}",
+                f"The host sent {quoted(text)}." if text else "The host sent control characters.",
+                f"Another program answers on the host. Try: {self.by_hand('status')}",
             )
         if code in (0, None):
             return NoSupervisor(

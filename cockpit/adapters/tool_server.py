@@ -88,7 +88,7 @@ def checked_arguments(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, str
             takes = ", ".join(known) or "none"
             raise BadUsage(
                 f"{tool.name} has no argument {safe_line(name, 80)!r}",
-                f"Its arguments: {takes}. The tool always applies to the calling agent.",
+                f"The tool's arguments: {takes}. The tool always applies to the calling agent.",
                 hint="Call the tool again with these arguments only.",
             )
         if value is not None and not isinstance(value, str):

@@ -42,7 +42,7 @@ def expanded(text: str, environment: Mapping[str, str]) -> str:
         if match[1] not in environment:
             raise Failed(
                 f"{match[1]} is not set in the supervisor's environment",
-                hint="Set it, then: cockpit restart",
+                hint="Set the variable, then: cockpit restart",
             )
         return environment[match[1]]
 

@@ -123,8 +123,8 @@ def take_lock(path: Path) -> ExitStack:
         except BlockingIOError:
             raise NotNow(
                 f"A supervisor is already running (pid {_holder(path)})",
-                f"It uses {path.parent}; only one supervisor can use a state folder.",
-                "Check it: cockpit status. Or stop it: cockpit down",
+                f"Only one supervisor can use a state folder: {path.parent}",
+                "To check the supervisor: cockpit status. To stop the supervisor: cockpit down",
             ) from None
         os.ftruncate(handle, 0)
         os.pwrite(handle, b"%d\n" % os.getpid(), 0)

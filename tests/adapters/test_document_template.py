@@ -108,7 +108,7 @@ def test_a_template_that_cannot_be_read(tmp_path: Path, name: str) -> None:
     text, complaint = apply_template(TEXT, tmp_path / name)
     assert text == TEXT
     assert complaint is not None
-    assert "cannot read it" in complaint
+    assert "cannot read the template" in complaint
 
 
 def test_control_bytes_of_a_template_go(template: Path) -> None:

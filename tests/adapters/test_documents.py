@@ -275,7 +275,10 @@ def test_a_draft_must_be_what_it_seems(
         (lambda: path.hardlink_to(secret), "hard link"),
         (lambda: os.mkfifo(path), "not a regular file"),
         (lambda: path.symlink_to("/dev/zero"), "not a regular file"),
-        (lambda: path.write_bytes(b"x" * (LARGEST + 1)), "It has 257 KiB; the limit is 256 KiB."),
+        (
+            lambda: path.write_bytes(b"x" * (LARGEST + 1)),
+            "The file has 257 KiB; the limit is 256 KiB.",
+        ),
     ]
     for lay, words in ways:
         lay()
@@ -298,7 +301,7 @@ def test_a_draft_of_another_user_is_refused(documents: Documents, worktree: Path
 
 SUPERUSERS = Path("/usr/share")
 OTHER_SETTING = "Set another folder in `handoff.directory`."
-OTHER_OWNER = "Give it to your user: sudo chown -R {} /usr/share"
+OTHER_OWNER = "Give the folder to your user: sudo chown -R {} /usr/share"
 
 
 @pytest.mark.parametrize(
@@ -320,15 +323,15 @@ def test_a_folder_of_another_user_is_refused_with_a_hint_for_that_folder(
             use()
     finally:
         os.seteuid(os.getuid())
-    assert refused.value.detail == f"Its owner is user 0; cockpit runs as user {user}."
+    assert refused.value.detail == f"The folder's owner is user 0; cockpit runs as user {user}."
     assert refused.value.hint == hint.format(user)
 
 
 @pytest.mark.parametrize(
     ("in_state", "hint"),
     [
-        (False, "Remove it, or set another folder in `handoff.directory`."),
-        (True, "Move it away; cockpit creates the folder again."),
+        (False, "Remove the link or file, or set another folder in `handoff.directory`."),
+        (True, "Move the link or file away; cockpit creates the folder again."),
     ],
 )
 def test_a_link_in_place_of_a_folder_is_refused_with_a_hint_for_that_folder(

@@ -197,7 +197,7 @@ def test_a_connection_that_is_never_made_ends_with_the_last_that_waits_for_it(
 @pytest.mark.parametrize(
     ("sent", "detail"),
     [
-        (r"Welcome \033[31mto gpu1\n", "It sent 'Welcome to gpu1"),
+        (r"Welcome \033[31mto gpu1\n", "The host sent 'Welcome to gpu1"),
         (r"cockpit-multiplex 1\nWelcome to gpu1\n", "The compressed data is damaged."),
     ],
 )
@@ -289,7 +289,7 @@ def test_cancelled_requests_that_the_host_does_not_close_are_the_reason_of_a_ref
     error = refused(greedy)
 
     assert error.detail == "The host has not closed 1,024 cancelled requests yet."
-    assert "for a new connection" in error.hint
+    assert "to open a new connection" in error.hint
 
 
 def test_nothing_is_left_of_a_connection(host: Host, answering: Any) -> None:

@@ -278,7 +278,7 @@ async def test_a_paste_for_a_program_that_has_ended_costs_nobody_anything(
     pane = await tmux.open("api", launch(own_home, "/bin/sh", "-c", "exit 3"))
     while not (await tmux.look())[pane.id].dead:
         await asyncio.sleep(0.01)
-    with pytest.raises(PaneGone, match="No process is running"):
+    with pytest.raises(PaneGone, match="process has ended"):
         await tmux.paste(pane.id, "go on")
     await waiting.shows(tmux, other.id, "ready")
     assert await tmux.command.run(["list-buffers"]) == []

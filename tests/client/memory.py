@@ -159,7 +159,7 @@ class MemoryClient:
     async def screen(self, name: str, history: int = 0) -> AsyncIterator[ScreenShot]:
         self._must_be_there()
         if self._known(name).pane is None:
-            raise NotNow(f"{name} has no pane", "", f"Start it: cockpit start {name}")
+            raise NotNow(f"{name} has no pane", "", f"Start the agent: cockpit start {name}")
         shots: asyncio.Queue[ScreenShot | CockpitError | None] = asyncio.Queue()
         self._onlookers.setdefault(name, set()).add(shots)
         try:
@@ -222,7 +222,7 @@ class MemoryClient:
         if (found := self.dialogs.get(name)) is None:
             raise NotNow(
                 f"{name} is not asking anything",
-                "No permission dialog or question is open in its pane.",
+                "No permission dialog or question is open in the agent's pane.",
                 f"See: cockpit status {name}",
             )
         return found

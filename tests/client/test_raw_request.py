@@ -130,4 +130,4 @@ def test_a_host_that_sends_control_characters_only(own_home: Path) -> None:
     host = RemoteHost("gpu1", ["sh", "-c", "exec cat /dev/zero"])
     with pytest.raises(NoSupervisor) as caught:
         fetch(host, "/v1/status")
-    assert caught.value.detail == "It sent control characters."
+    assert caught.value.detail == "The host sent control characters."

@@ -48,7 +48,7 @@ async def test_an_agent_with_a_background_shell_is_idle_and_is_handed_off() -> N
         # The record, which names the log, is behind the hooks.
         asked = await agent.until(lambda row: row.background and row.background[0].log)
         assert asked.needs is not None
-        assert f"also ends its background work: {SERVER}" in asked.needs.detail
+        assert f"also ends the agent's background work: {SERVER}" in asked.needs.detail
         (task,) = asked.background
         assert (task.type, task.command, task.description) == ("shell", SERVER, "dev server")
         assert task.log is not None

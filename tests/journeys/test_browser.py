@@ -100,7 +100,7 @@ async def _visit(fleet: Flight, address: str, folder: Path) -> None:
         await browser.press("q", "q")
         closed = "document.body.classList.contains('-closed')"
         await _true(browser, closed)
-        assert "Open it again" in await browser.ask("document.body.innerText")
+        assert "Open cockpit again" in await browser.ask("document.body.innerText")
 
 
 async def _every_row_shows(browser: Chromium, width: int, height: int) -> None:

@@ -294,7 +294,7 @@ async def test_a_key_has_the_document_written_after_a_question() -> None:
         screen = shown.screen
         assert isinstance(screen, ElsewhereScreen)
         said = "\n".join(plain(list(line)) for line in screen.detail._lines)
-        assert "Its handoff document:\n /srv/shop/.handoff/one.md\n" in said
+        assert "The handoff document:\n /srv/shop/.handoff/one.md\n" in said
         assert "cockpit continue PATH --name NAME" in said
 
 

@@ -207,8 +207,16 @@ async def test_what_must_be_read_is_there(fly: Fly, case: Case) -> None:
     ("keys", "size", "words"),
     [
         ((), LARGE, ("gpu1 ○ lost", "3 ~ gpu1/sweep", "old", "build/docs")),
-        (("i", "G"), SMALL, ("~ permission   gpu1/sweep", "Its agents are shown as last known.")),
-        (("i", "G"), LARGE, ("~ permission   gpu1/sweep", "Its agents are shown as last known.")),
+        (
+            ("i", "G"),
+            SMALL,
+            ("~ permission   gpu1/sweep", "The host's agents are shown as last known."),
+        ),
+        (
+            ("i", "G"),
+            LARGE,
+            ("~ permission   gpu1/sweep", "The host's agents are shown as last known."),
+        ),
     ],
     ids=["fleet-200x60", "inbox-60x15", "inbox-200x60"],
 )

@@ -93,7 +93,10 @@ def refuse_reserved(
         hint = "Remove this argument from `arguments` in cockpit.toml."
         if argument in commands:
             reason = "an agent is one interactive session"
-            hint += " If it is the value of an option, write both as one argument: --OPTION=VALUE"
+            hint += (
+                " If the argument is the value of an option, write option and value as "
+                "one argument: --OPTION=VALUE"
+            )
         if reason:
             raise BadUsage(
                 f"{argument!a} is not allowed in an agent's arguments",

@@ -31,11 +31,21 @@ def probed_version(path: Path, environment: Mapping[str, str], install: str) -> 
         real = path.resolve(strict=True)
         seen = real.stat()
     except (OSError, RuntimeError) as error:
-        raise ProgramMissing(f"{path} does not exist", str(error), install) from None
+        raise _unreadable(path, error, install) from None
     key = (str(real), seen.st_mtime_ns, seen.st_size)
     if key not in _PROBED:
         _PROBED[key] = _run_version(path, environment, install)
     return _PROBED[key]
+
+
+def _unreadable(path: Path, error: OSError | RuntimeError, install: str) -> ProgramMissing:
+    """Return the error for a path that cannot be resolved; a `RuntimeError` is a loop of links."""
+    if isinstance(error, FileNotFoundError):
+        missing = str(error.filename)
+        detail = f"{missing} does not exist." if missing != str(path) else ""
+        return ProgramMissing(f"Cannot find {path}", detail, install)
+    why = error.strerror if isinstance(error, OSError) else str(error)
+    return ProgramMissing(f"Cannot read {path}", f"{why}.", install)
 
 
 def _run_version(path: Path, environment: Mapping[str, str], install: str) -> str:

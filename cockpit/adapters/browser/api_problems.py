@@ -42,14 +42,15 @@ class Connection(web.RequestHandler):
         answer = problem_response(
             BadUsage(
                 "Malformed HTTP request",
-                "It is not HTTP/1.1, or a header line is too long.",
+                "The request is not HTTP/1.1, or a header line is too long.",
                 hint="Send an HTTP/1.1 request; /openapi.json describes each request.",
             )
             if status == 400
             else Failed(
                 "cockpit serve failed to answer",
                 "The error is in the terminal of `cockpit serve`.",
-                hint="Try again. If it fails again, please report it with that output.",
+                hint="Try again. If the request fails again, please report the error with "
+                "the output of `cockpit serve`.",
             )
         )
         answer.force_close()

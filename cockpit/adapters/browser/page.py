@@ -36,7 +36,7 @@ body.-closed .closed {{ display: block; }}
 <body>
 <div class="closed" role="alert">
   <p>This tab is no longer connected. Agents and supervisor keep running.</p>
-  <p><a href="/">Open it again</a></p>
+  <p><a href="/">Open cockpit again</a></p>
 </div>
 <div class="textual-terminal" data-session-websocket-url="ws://{host}/ws"
   data-font-size="{font_size}"></div>

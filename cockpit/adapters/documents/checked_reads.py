@@ -85,15 +85,15 @@ def refusal_reason(entry: os.stat_result) -> str | None:
     """Return why cockpit does not read a file; None for a regular file of this user with one hard
     link and at most `LARGEST` bytes."""
     if stat.S_ISLNK(entry.st_mode):
-        return "It is a symbolic link, not a regular file."
+        return "The path is a symbolic link, not a regular file."
     if not stat.S_ISREG(entry.st_mode):
-        return "It is not a regular file."
+        return "The path is not a regular file."
     if entry.st_uid != os.geteuid():
-        return "It belongs to another user."
+        return "The file belongs to another user."
     if entry.st_nlink != 1:
         return "The file has more than one hard link."
     if entry.st_size > LARGEST:
-        return f"It has {above_limit(entry.st_size, LARGEST)}"
+        return f"The file has {above_limit(entry.st_size, LARGEST)}"
     return None
 
 
@@ -109,7 +109,7 @@ def _own_text(path: Path, shown: Path, folder: int | None = None) -> str:
                 reason = refusal_reason(os.fstat(file.fileno()))
                 data = file.read(LARGEST + 1)
     except NotPlain as odd:
-        reason = f"It {odd.strerror}."
+        reason = f"The file {odd.strerror}."
     except OSError as error:
         raise _unreadable(shown, error) from None
     if reason is None and len(data) > LARGEST:

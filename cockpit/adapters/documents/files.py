@@ -253,7 +253,7 @@ def _place(worktree: Path, folder: str) -> Path:
     if inner.is_absolute() or ".." in inner.parts or not inner.parts:
         raise BadUsage(
             f"{safe_line(folder)} is not a valid handoff.directory",
-            "It must be a folder in the agent's directory.",
+            "The folder must be in the agent's directory.",
             f"Try: {FOLDER}",
         )
     place = worktree.resolve() / inner

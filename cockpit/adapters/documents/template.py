@@ -77,12 +77,12 @@ def _source(template: Path) -> str:
         with opened(template) as file:
             data = file.read(LARGEST_TEMPLATE + 1)
         if len(data) > LARGEST_TEMPLATE:
-            raise _bad(template, f"it is larger than {LARGEST_TEMPLATE // 1024} KiB.")
+            raise _bad(template, f"the template is larger than {LARGEST_TEMPLATE // 1024} KiB.")
         return data.decode()
     except OSError as error:
-        raise _bad(template, f"cockpit cannot read it: {error.strerror}.") from None
+        raise _bad(template, f"cockpit cannot read the template: {error.strerror}.") from None
     except UnicodeDecodeError:
-        raise _bad(template, "it is not UTF-8.") from None
+        raise _bad(template, "the template is not UTF-8.") from None
 
 
 def _bad(template: Path, why: str, line: int | None = None) -> BadConfig:

@@ -54,7 +54,7 @@ def render_in_process(source: str, values: Mapping[str, Any], largest: int) -> s
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            raise Unrendered(f"it took more than {SECONDS:g} s") from None
+            raise Unrendered(f"the template took more than {SECONDS:g} s") from None
         except OSError as error:
             raise Unrendered(f"cannot start a process: {error.strerror}") from None
         made.seek(0)
@@ -63,7 +63,10 @@ def render_in_process(source: str, values: Mapping[str, Any], largest: int) -> s
         answer = json.loads(output)
     except ValueError:
         # The kernel killed the process, or the process had no memory left to report the error.
-        why = f"it used more than {CPU_SECONDS} s of CPU time, or {MEMORY >> 20} MB of memory"
+        why = (
+            f"the template used more than {CPU_SECONDS} s of CPU time, or {MEMORY >> 20} "
+            "MB of memory"
+        )
         raise Unrendered(f"{why} (exit code {done.returncode})") from None
     if "text" not in answer:
         raise Unrendered(str(answer.get("error")), answer.get("line"))
@@ -88,7 +91,7 @@ def _render(source: str, values: Mapping[str, Any], largest: int) -> dict[str, A
         message = safe_line(error.message or type(error).__name__)
         return {"error": message, "line": getattr(error, "lineno", None)}
     except MemoryError:
-        return {"error": f"it used more than {MEMORY >> 20} MB of memory"}
+        return {"error": f"the template used more than {MEMORY >> 20} MB of memory"}
     except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
         return {"error": f"{type(error).__name__}: {safe_line(str(error))}"}
     return {"text": "".join(pieces)}

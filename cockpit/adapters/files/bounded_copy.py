@@ -74,7 +74,7 @@ class BoundedCopy:
             return
         self._count()
         if depth == DEEPEST:
-            raise _too_large(f"Its folders are nested more than {DEEPEST} deep.")
+            raise _too_large(f"The session's folders are nested more than {DEEPEST} deep.")
         inner = os.open(name, _FOLDER, dir_fd=at)
         try:
             target.mkdir(mode=0o700)
@@ -88,7 +88,7 @@ class BoundedCopy:
         with os.fdopen(descriptor, "rb") as file, target.open("xb") as copy:
             self._count()
             if self._bytes + os.fstat(descriptor).st_size > MOST_BYTES:
-                raise _too_large(f"It is larger than {MOST_BYTES // 1024**2} MiB.")
+                raise _too_large(f"The session is larger than {MOST_BYTES // 1024**2} MiB.")
             self._content(file, copy, change)
 
     def _content(self, file: BinaryIO, copy: BinaryIO, change: tuple[bytes, bytes]) -> None:
@@ -98,7 +98,7 @@ class BoundedCopy:
             self._check()
             self._bytes += len(part)
             if self._bytes > MOST_BYTES:
-                raise _too_large(f"It is larger than {MOST_BYTES // 1024**2} MiB.")
+                raise _too_large(f"The session is larger than {MOST_BYTES // 1024**2} MiB.")
             text = rest + part
             if old:
                 text = text.replace(old, new)
@@ -112,7 +112,7 @@ class BoundedCopy:
         self._check()
         self._files += 1
         if self._files > MOST_FILES:
-            raise _too_large(f"It has more than {MOST_FILES} files and folders.")
+            raise _too_large(f"The session has more than {MOST_FILES} files and folders.")
 
     def _check(self) -> None:
         if self._stopped:

@@ -182,8 +182,8 @@ def _restrict_to_owner(descriptor: int, folder: Path, *, in_state: bool) -> None
         shown = safe_line(str(folder), 4096)
         raise Failed(
             f"{shown} belongs to another user",
-            f"Its owner is user {entry.st_uid}; cockpit runs as user {os.geteuid()}.",
-            f"Give it to your user: sudo chown -R {os.geteuid()} {shlex.quote(shown)}"
+            f"The folder's owner is user {entry.st_uid}; cockpit runs as user {os.geteuid()}.",
+            f"Give the folder to your user: sudo chown -R {os.geteuid()} {shlex.quote(shown)}"
             if in_state
             else "Set another folder in `handoff.directory`.",
         )
@@ -196,7 +196,7 @@ def _not_a_folder(part: str, folder: Path, *, in_state: bool) -> Failed:
     return Failed(
         f"Cannot use {safe_line(str(folder))}{purpose}",
         f"{safe_line(part)} in this path is a link or a file, not a folder.",
-        "Move it away; cockpit creates the folder again."
+        "Move the link or file away; cockpit creates the folder again."
         if in_state
-        else "Remove it, or set another folder in `handoff.directory`.",
+        else "Remove the link or file, or set another folder in `handoff.directory`.",
     )

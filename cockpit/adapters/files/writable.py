@@ -30,7 +30,9 @@ def obstacle(folder: Path) -> Obstacle | None:
     except OSError:
         return None
     if volume.f_flag & os.ST_RDONLY:
-        return Obstacle("is on a file system that is mounted read-only", "Mount it writable")
+        return Obstacle(
+            "is on a file system that is mounted read-only", "Mount the file system writable"
+        )
     free = (volume.f_bfree if os.geteuid() == 0 else volume.f_bavail) * volume.f_frsize
     if volume.f_blocks and free < LEAST_BYTES:
         return Obstacle("is on a disk that is full", f"Free some space: df -h {folder}")

@@ -66,13 +66,13 @@ class ArrivingWorktree:
             raise Failed(
                 f"The branch {safe_line(branch)} is checked out on the other machine",
                 safe_line(worktree),
-                "Use another branch (--branch NAME), or switch that folder to another branch.",
+                "Use another branch (--branch NAME), or check out another branch in that folder.",
             )
         arguments = ("merge-base", "--is-ancestor", at, head)
         if await self.has(head) and not (await self._command.run(self.repository, *arguments)).ok:
             raise Failed(
                 f"The branch {safe_line(branch)} exists on the other machine, with other commits",
-                f"It is at {at[:12]}, which is not part of the job's history.",
+                f"The branch is at {at[:12]}, which is not part of the job's history.",
                 "Nothing was overwritten. Use another branch: --branch NAME",
             )
 

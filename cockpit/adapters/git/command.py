@@ -83,7 +83,7 @@ for a repository."""
 
 NOTHING: Mapping[str, str] = {}
 
-INSTALL_HINT = "Install it (Debian: apt-get install git; macOS: xcode-select --install)."
+INSTALL_HINT = "Install git (Debian: apt-get install git; macOS: xcode-select --install)."
 
 
 @dataclass(frozen=True, slots=True)

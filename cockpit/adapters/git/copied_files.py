@@ -31,13 +31,13 @@ def _bring(source: Path, target: Path, name: str) -> bool:
             raise Failed(
                 f"{name} is outside the repository",
                 f"{path} resolves to {path.resolve()}.",
-                "Remove it from worktree.copy_files.",
+                "Remove this path from worktree.copy_files.",
             )
         if (folder := git_folder_around(path)) is not None:
             raise Failed(
                 f"{safe_line(name)} is in a .git directory",
                 f"{safe_line(str(path))} is in {safe_line(str(folder))}.",
-                "Remove it from worktree.copy_files.",
+                "Remove this path from worktree.copy_files.",
             )
     try:
         here.parent.mkdir(parents=True, exist_ok=True)
@@ -50,6 +50,6 @@ def _bring(source: Path, target: Path, name: str) -> bool:
         raise Failed(
             f"Cannot copy {name} into the worktree",
             why,
-            hint="Make it readable, or remove it from worktree.copy_files.",
+            hint="Make the file readable, or remove it from worktree.copy_files.",
         ) from error
     return True

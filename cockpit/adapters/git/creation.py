@@ -89,7 +89,8 @@ class GitWorktrees:
         if await asyncio.to_thread(os.path.lexists, directory):
             raise Failed(
                 f"{safe_line(str(directory))} already exists",
-                hint="Move it elsewhere, or choose another directory under [agents.worktree].",
+                hint="Move this path elsewhere, or choose another directory under "
+                "[agents.worktree].",
             )
         new = not await self._exists(repository, branch)
         if not new:
@@ -97,7 +98,7 @@ class GitWorktrees:
             if await self._commit(repository, f"refs/heads/{branch}") != commit:
                 raise Failed(
                     f"The branch {safe_line(branch)} exists and points to another commit",
-                    "It was not changed.",
+                    "The branch was not changed.",
                     "Choose another branch.",
                 )
         await self._refuse_hooks(repository)
@@ -146,7 +147,7 @@ class GitWorktrees:
             raise Failed(
                 f"Cannot create the worktree {safe_line(str(directory))}",
                 answer.error,
-                "If its folder was deleted manually: cockpit worktrees remove PATH.",
+                "If the worktree's folder was deleted manually: cockpit worktrees remove PATH.",
             )
         await self._fill(repository, directory)
         made = Made(agent, job, time.time(), await self._base(repository, base), began)
@@ -221,7 +222,9 @@ class GitWorktrees:
             )
             if answer.status not in (0, 1) or (arguments[0] == "read-tree" and not answer.ok):
                 step = await missing_files_step(self.command, repository, answer)
-                raise _incomplete(directory, "Its creation was interrupted.", answer, step)
+                raise _incomplete(
+                    directory, "The creation of the worktree was interrupted.", answer, step
+                )
         await asyncio.to_thread((folder / FILLING).unlink, missing_ok=True)
 
     async def set_ready(self, directory: Path) -> None:
@@ -278,14 +281,15 @@ class GitWorktrees:
         if not await self._is_worktree(repository, directory):
             raise Failed(
                 f"{shown} already exists and is not a worktree of this repository",
-                hint="Move it elsewhere, or choose another directory under [agents.worktree].",
+                hint="Move this path elsewhere, or choose another directory under "
+                "[agents.worktree].",
             )
         current = await self.look.branch(directory)
         if current != branch:
             on = f"branch {safe_line(current)}" if current else "no branch"
             raise Failed(
                 f"The worktree {shown} is on {on}, not on {safe_line(branch)}",
-                hint=f"git -C {shown} switch {safe_line(branch)}",
+                hint=f"Switch to the branch: git -C {shown} switch {safe_line(branch)}",
             )
 
     async def _is_worktree(self, repository: Path, directory: Path) -> bool:
@@ -310,9 +314,9 @@ class GitWorktrees:
                 raise Failed(
                     f"The branch {safe_line(branch)} is checked out elsewhere",
                     safe_line(fields["worktree"]),
-                    "Use another branch, or switch that folder to another branch. If the folder no"
-                    " longer exists: cockpit worktrees remove PATH, or git worktree prune if"
-                    " cockpit did not create it",
+                    "Use another branch, or check out another branch in that folder. If the "
+                    "folder no longer exists, run cockpit worktrees remove PATH (worktrees of "
+                    "cockpit) or git worktree prune (others).",
                 )
 
     async def _commit(self, repository: Path, base: str) -> str:
@@ -365,7 +369,8 @@ def _incomplete(directory: Path, why: str, answer: GitAnswer, step: str | None =
     return Failed(
         f"The worktree {safe_line(str(directory))} is incomplete",
         f"{why} {answer.error}",
-        step or f"Remove it and start again: cockpit worktrees remove {directory} --salvage",
+        step
+        or f"Remove the worktree and start again: cockpit worktrees remove {directory} --salvage",
     )
 
 

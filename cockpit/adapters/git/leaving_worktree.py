@@ -168,8 +168,8 @@ class LeavingWorktree:
         if shallow.line == "true":
             raise Failed(
                 "A shallow clone cannot be moved",
-                "It lacks history that the other machine needs.",
-                "Get the whole history first: git fetch --unshallow",
+                "A shallow clone lacks history that the other machine needs.",
+                "Fetch the whole history first: git fetch --unshallow",
             )
         await self._check_index(top, head)
         return top, head
@@ -180,12 +180,15 @@ class LeavingWorktree:
         for name, tag, stage, entry in entries:
             shown = safe_line(os.fsdecode(name), 200)
             if stage:
-                raise NotNow(f"{shown} has a conflict", "", "Resolve it, then: git add PATH")
+                raise NotNow(
+                    f"{shown} has a conflict", "", "Resolve the conflict, then: git add PATH"
+                )
             if entry[0] == GITLINK:
                 raise Failed(
                     f"{shown} is a submodule, or another repository",
                     "cockpit does not move worktrees with other repositories in them.",
-                    "Hand the job off here, or move it by hand: git push, then cockpit continue",
+                    "Hand off the job on this machine, or move the job manually: git push, "
+                    "then cockpit continue",
                 )
             if tag == "S":
                 raise Failed(
@@ -202,7 +205,7 @@ class LeavingWorktree:
                 raise NotNow(
                     f"{shown} is staged, and looks like a file with secrets",
                     "Files with secrets are not sent to another machine.",
-                    f"Unstage it: git reset -- {shown}",
+                    f"Unstage the file: git reset -- {shown}",
                 )
         # An ignored repository, such as a linked worktree, stays like all ignored files.
         others = await self._names(top, "--others", "--exclude-standard")
@@ -211,7 +214,7 @@ class LeavingWorktree:
             raise Failed(
                 f"{safe_line(os.fsdecode(nested[0]), 200)} is another repository",
                 "cockpit does not move worktrees with other repositories in them.",
-                "Move it out of the worktree, or hand the job off here.",
+                "Move this repository out of the worktree, or hand off the job on this machine.",
             )
 
     async def _state(self, git_paths: GitPaths, top: Path, head: str) -> WorktreeState:
@@ -245,7 +248,8 @@ class LeavingWorktree:
                 raise NotNow(
                     f"{shown} was added without its content (git add -N)",
                     "Such an entry cannot be moved.",
-                    f"Add its content: git add {shown}. Or unstage it: git reset -- {shown}",
+                    f"Add the file's content: git add {shown}. Or unstage the file: git "
+                    f"reset -- {shown}",
                 )
 
     async def _commit(self, top: Path, tree: str, parents: Sequence[str], message: str) -> str:

@@ -100,7 +100,7 @@ class GitOwnState:
                 f"Cannot read git's files for the worktree {safe_line(str(tree.directory))}",
                 f"{safe_line(os.fsdecode(error.filename or folder))}: {error.strerror}",
                 "Nothing was removed, because the files may be the only references to some commits."
-                " Make them readable, then try again.",
+                " Make these files readable, then try again.",
             ) from error
 
     async def only_there(self, tree: Tree, folder: Path, state: OwnState) -> OwnObjects:

@@ -129,7 +129,7 @@ class GitPush:
             raise Failed(
                 "Nothing was pushed",
                 f"The repository's own configuration sets {key}, which can run programs or redirect"
-                f" the push. To allow it, set it in your own configuration (git config --global"
+                f" the push. To allow {key}, set it in your own configuration (git config --global"
                 f" {key} …).",
                 by_hand(plain),
             )

@@ -118,7 +118,7 @@ class GitRemoval:
         )
         saved = dict(tree_entries(listed.output))
         if rest.nested or any(saved.get(name) != entry for name, entry in rest.entries.items()):
-            raise _leftover(moved, record, "Some of its files were not saved.")
+            raise _leftover(moved, record, "Some files in this folder were not saved.")
         named = await self.command.run(tree.repository, "rev-parse", "--verify", record.reference)
         await self._prove_saved(
             tree, git_paths, record.reference, (require_ok(tree, named).line,), moved
@@ -243,7 +243,8 @@ class GitRemoval:
             raise Failed(
                 f"Not a git worktree: {safe_line(str(tree.directory))}",
                 "git does not list this worktree, or cannot find the worktree's repository.",
-                f"git -C {tree.repository} worktree list; git -C {tree.repository} worktree repair",
+                f"Check and repair the worktrees: git -C {tree.repository} worktree list; "
+                f"git -C {tree.repository} worktree repair",
             )
         if await asyncio.to_thread(real, folder) != folder:
             raise Failed(
@@ -254,8 +255,9 @@ class GitRemoval:
         if not tree.missing and not await asyncio.to_thread(points_to, tree.directory, folder):
             raise Failed(
                 f"{safe_line(str(tree.directory))} has no valid .git file",
-                "git cannot list its changes.",
-                f"git -C {tree.repository} worktree repair, or move the folder elsewhere manually.",
+                "git cannot list the worktree's changes.",
+                f"Repair the worktree: git -C {tree.repository} worktree repair. Or move the "
+                "folder elsewhere manually.",
             )
         return folder
 

@@ -78,7 +78,7 @@ class GitRestore:
             raise Failed(
                 f"{safe_line(str(folder))} is incomplete",
                 f"{safe_line(os.fsdecode(error.filename or ''), 200)}: {error.strerror}",
-                "Delete it, and restore to another folder.",
+                "Delete this folder, and restore to another folder.",
             ) from error
         finally:
             os.close(top)
@@ -104,7 +104,7 @@ def _open_empty(folder: Path) -> int:
     except OSError as error:
         raise BadUsage(
             f"Cannot use {safe_line(str(folder))}",
-            "It is a link." if folder.is_symlink() else str(error.strerror),
+            "The path is a link." if folder.is_symlink() else str(error.strerror),
             "Choose a new folder.",
         ) from error
     with os.scandir(top) as listed:
@@ -155,8 +155,9 @@ def _check_names(blobs: list[_Blob]) -> None:
             name = safe_line(os.fsdecode(blob.name), 200)
             raise Failed(
                 f"{name!a} is not a valid file name",
-                "It points outside the folder, or into .git.",
-                hint="Nothing was restored. The file is in the commit; copy it by hand: git show",
+                "The name points outside the folder, or into .git.",
+                hint="Nothing was restored. The file is in the commit; copy the file "
+                "manually: git show",
             )
 
 
@@ -202,7 +203,7 @@ def _write(top: int, blobs: list[_Blob], output: bytes) -> None:
         if len(header) != 3 or digest.hexdigest() != blob.held:
             raise Failed(
                 f"The repository no longer contains {safe_line(os.fsdecode(blob.name), 200)}",
-                f"Its object {blob.held} is missing or damaged. Later files were not written.",
+                f"Object {blob.held} is missing or damaged. Later files were not written.",
                 "Check the repository: git fsck",
             )
         at = end + size + 2

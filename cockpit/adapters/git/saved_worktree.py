@@ -67,7 +67,7 @@ class WorktreeSaver:
         if await asyncio.to_thread(index_digest, git_paths.index) != state.index:
             raise NotNow(
                 f"{safe_line(str(tree.directory))} was not saved",
-                "Files were staged in it just now. Nothing was removed.",
+                "Files were just staged in the worktree. Nothing was removed.",
                 "Try again.",
             )
         made: list[str] = []
@@ -76,7 +76,7 @@ class WorktreeSaver:
             content = await self._raw_files.content(git_paths, tree.directory, left_out, write=True)
         if whole and content.nested:
             names = ", ".join(safe_line(os.fsdecode(name), 80) for name in content.nested[:5])
-            raise not_saved(tree.directory, f"It contains other repositories: {names}.")
+            raise not_saved(tree.directory, f"The worktree contains other repositories: {names}.")
         head = "" if tree.head is None else await self._tree_of(tree)
         files = head
         if not tree.missing:

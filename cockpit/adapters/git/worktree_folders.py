@@ -31,8 +31,8 @@ def move_back(moved: Path, directory: Path) -> None:
     except OSError as error:
         raise Failed(
             f"Cannot move {safe_line(str(directory))} back after a failed removal",
-            f"{error.strerror}. All its files are in {safe_line(str(moved))}.",
-            f"Move it back: mv {safe_line(str(moved))} {safe_line(str(directory))}",
+            f"{error.strerror}. All files of the worktree are in {safe_line(str(moved))}.",
+            f"Move the worktree back: mv {safe_line(str(moved))} {safe_line(str(directory))}",
         ) from error
 
 
@@ -82,5 +82,5 @@ def delete(folder: Path) -> None:
         raise Failed(
             f"Cannot delete all of {safe_line(str(folder))}",
             f"{error.strerror}: {safe_line(str(error.filename))}",
-            "All of it is saved in git; delete the rest manually.",
+            "The whole worktree is saved in git; delete the rest of the folder manually.",
         ) from error

@@ -29,7 +29,7 @@ async def registered(command: GitCommand, repository: Path) -> list[dict[str, st
         raise Failed(
             f"Cannot list the worktrees of {safe_line(str(repository))}",
             answer.error,
-            f"git -C {safe_line(str(repository))} worktree list",
+            f"Run the command manually: git -C {safe_line(str(repository))} worktree list",
         )
     blocks = os.fsdecode(answer.output).split(end + end)
     listed = [dict(line.partition(" ")[::2] for line in block.split(end)) for block in blocks]

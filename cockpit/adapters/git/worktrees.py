@@ -177,7 +177,9 @@ def exclude(path: Path, pattern: str) -> None:
     except OSError as error:
         if error.errno == errno.ELOOP:
             raise Failed(
-                f"{path} is a link", "cockpit does not follow it.", "Replace it with a file."
+                f"{path} is a link",
+                "cockpit does not follow the link.",
+                "Replace the link with a file.",
             ) from error
         raise Failed(
             f"Cannot write {path}",
@@ -190,12 +192,14 @@ def _add_line(path: Path, file: FileIO, line: bytes) -> None:
     entry = os.fstat(file.fileno())
     if not stat.S_ISREG(entry.st_mode):
         raise Failed(
-            f"{path} is not a file", "Nothing was written to it.", "Replace it with a file."
+            f"{path} is not a file",
+            "Nothing was written to this path.",
+            "Replace what is at the path with a file.",
         )
     if entry.st_size > LARGEST_EXCLUDE:
         raise Failed(
             f"{path} is larger than {LARGEST_EXCLUDE // 1_000_000} MB",
-            "It is not read.",
+            "cockpit does not read a file of this size.",
             hint="Shorten the file, then try again.",
         )
     file.seek(0)

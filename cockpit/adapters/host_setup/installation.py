@@ -114,7 +114,7 @@ def _failure(name: str, answer: ScriptAnswer) -> CockpitError:
 
 
 def _lost(name: str, answer: ScriptAnswer, until: str) -> CockpitError:
-    why = "It took too long." if answer.timed_out else "\n".join(answer.errors)
+    why = "The installation took too long." if answer.timed_out else "\n".join(answer.errors)
     return NoSupervisor(
         f"Lost connection to {name} before {until}",
         why or "The connection ended.",

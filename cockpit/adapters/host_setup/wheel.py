@@ -45,8 +45,10 @@ def own_wheel() -> Wheel:
     if not metadata or not entry_points:
         raise Failed(
             "This cockpit cannot be packed",
-            "It was not installed with an installer, so the list of its libraries is missing.",
-            "Install it here with pip, pipx or uv; or install it on the host by hand.",
+            "cockpit was not installed with pip, pipx or uv, so the list of its libraries is "
+            "missing.",
+            "Install cockpit on this machine with pip, pipx or uv; or install it on the host "
+            "manually.",
         )
     version = cockpit.__version__
     # An editable checkout can have changed since it was installed.

@@ -186,6 +186,6 @@ def field(text: str) -> bytes:
         raise BadUsage(
             "Cannot pass a NUL byte to a program",
             repr(text[:60]),
-            hint="Remove it from the prompt, the arguments or the environment.",
+            hint="Remove the NUL byte from the prompt, the arguments or the environment.",
         )
     return raw

@@ -105,7 +105,7 @@ def wait_for(held: int, path: bytes, kind: int) -> None:
     raise Refused(
         REFUSED,
         f"another process is already running here: {who} has locked {shown(path)}"
-        f" ({why}). Stop it, then start the agent again.",
+        f" ({why}). Stop that process, then start the agent again.",
     )
 
 

@@ -60,7 +60,10 @@ def reason_and_step(path: Path, error: sqlite3.DatabaseError | OSError) -> tuple
     if isinstance(error, OSError) and error.errno in (errno.ELOOP, errno.EISDIR):
         return f"{error.strerror}.", "Move this link or folder away, then try again."
     if isinstance(error, sqlite3.Error) and _code(error) in _LOCKS:
-        step = f"Close the program that has it open, then try again. To find it: fuser {path}"
+        step = (
+            "Close the program that has the file open, then try again. To find the "
+            f"program: fuser {path}"
+        )
         return f"Another process has locked the file ({error}).", step
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return f"{reason}.", "Check the free disk space and the folder's permissions: cockpit doctor"
@@ -76,7 +79,7 @@ def _migrate(database: sqlite3.Connection, path: Path) -> None:
     if taken > len(MIGRATIONS):
         raise Failed(
             f"{path} was written by a newer cockpit",
-            f"It has schema version {taken}; this version supports {len(MIGRATIONS)}.",
+            f"The database has schema version {taken}; this version supports {len(MIGRATIONS)}.",
             "Run the newer version, or move the file away to start with an empty database.",
         )
     for number, migration in enumerate(MIGRATIONS[taken:], start=taken + 1):

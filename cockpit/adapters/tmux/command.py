@@ -27,12 +27,12 @@ LONGEST_SOCKET_PATH = 107 if sys.platform == "linux" else 103
 
 NEEDED = frozenset({"PATH", "HOME", "USER", "LOGNAME", "LANG", "TZ", "TERMINFO", "TERMINFO_DIRS"})
 
-INSTALL_HINT = "Install it (Debian: apt-get install tmux; macOS: brew install tmux)."
+INSTALL_HINT = "Install tmux (Debian: apt-get install tmux; macOS: brew install tmux)."
 NEWER_SOURCES = (
     "from your distribution's backports, with brew install tmux, or from source: "
     "https://github.com/tmux/tmux/wiki/Installing"
 )
-UPGRADE_HINT = f"Install a newer one: {NEWER_SOURCES}"
+UPGRADE_HINT = f"Install a newer tmux: {NEWER_SOURCES}"
 
 
 class ServerGone(PanesSilent):

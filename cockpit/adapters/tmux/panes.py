@@ -182,7 +182,7 @@ class Tmux:
                 stdin=typeable(text).encode("utf-8", "replace"),
             )
             if any(output):
-                raise PaneGone("No process is running in the pane", "Its process has ended.")
+                raise PaneGone("The pane's process has ended")
         except CockpitError:
             with suppress(CockpitError):
                 await self.command.run(["delete-buffer", "-b", buffer])
@@ -278,7 +278,7 @@ class Tmux:
             if self._holds(current.pid, int(server)):
                 raise PaneOccupied(
                     f"The pane {pane} is still in use",
-                    f"Process {current.pid} is running in it.",
+                    f"Process {current.pid} is running in the pane.",
                     "End the process first.",
                 )
             if current.dead:

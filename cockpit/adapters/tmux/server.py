@@ -107,7 +107,7 @@ class TmuxServer:
             raise OsProblem(
                 "Cannot load libtmux",
                 safe_line(str(error), 300),
-                "Install cockpit again, then restart it: cockpit restart",
+                "Install cockpit again, then restart the supervisor: cockpit restart",
             ) from error
         return Lifecycle(self.command)
 
@@ -158,7 +158,7 @@ class TmuxServer:
                 raise Failed(
                     "The tmux server did not end",
                     f"Process {identity.pid} is still running.",
-                    hint=f"To end it: kill -9 {identity.pid}",
+                    hint=f"To end the process: kill -9 {identity.pid}",
                 )
         for path in (self.command.socket, self.record, self._lock()):
             with suppress(FileNotFoundError):

@@ -308,7 +308,7 @@ class TmuxViews:
         clients = [line.split(" ", 3) for line in lines if line]
         at_home = [fields for fields in clients if fields[1] == str(HOME_WINDOW)]
         if not at_home:
-            raise NotNow("No terminal shows cockpit's screen", hint="To open it: cockpit")
+            raise NotNow("No terminal shows cockpit's screen", hint="To open the screen: cockpit")
         # Activity is in whole seconds. For a pane that all sessions have, tmux reports the most
         # recently active session, which it knows to the microsecond.
         _, _, session, client = max(

@@ -46,8 +46,8 @@ class LostPane(StrEnum):
 
 
 LOST_PANE = {
-    LostPane.CLOSED: "Its pane was closed.",
-    LostPane.SERVER_ENDED: "The tmux server exited, and all its panes with it.",
+    LostPane.CLOSED: "The agent's pane was closed.",
+    LostPane.SERVER_ENDED: "The tmux server exited, which closed all panes.",
 }
 
 

@@ -83,7 +83,7 @@ def ended_work_text(agent: Agent) -> str | None:
     tasks = agent.session_state.background
     named = ", ".join(task_text(task) for task in tasks[:3])
     more = f" and {len(tasks) - 3} more" if len(tasks) > 3 else ""
-    return f"this also ends its background work: {named}{more}"
+    return f"the end of the session also ends the agent's background work: {named}{more}"
 
 
 def task_text(task: BackgroundTask) -> str:

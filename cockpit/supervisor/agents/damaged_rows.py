@@ -29,8 +29,8 @@ class DamagedRows:
             self._reported += 1
             agent = self._fleet.find(damaged.agent) or self._with_record_of(damaged.id)
             text = (
-                f"one of its database rows was damaged and moved to another table ({damaged.table} "
-                f"{damaged.id[:8]}, {damaged.why}); the rest is kept. Check the disk of "
+                f"a damaged database row was moved to another table ({damaged.table} "
+                f"{damaged.id[:8]}, {damaged.why}); the other rows are kept. Check the disk of "
                 f"{self._dependencies.places.database}"
             )
             self._dependencies.event_log.record(

@@ -50,7 +50,7 @@ def open_question(agent: Agent) -> tuple[DialogOpened, float]:
     ):
         raise NotNow(
             f"{agent.name} is not asking anything",
-            "No permission dialog or question is open in its pane.",
+            "No permission dialog or question is open in the agent's pane.",
             f"See: cockpit status {agent.name}",
         )
     return asked, activity.asked_at

@@ -213,7 +213,7 @@ class Fleet:
             return  # the agent was never started, so the newer file may use its name
         raise NotNow(
             f"Another file already has an agent {name}",
-            f"Both {owner} and {file} define it.",
+            f"Both {owner} and {file} define {name}.",
             "Rename one of the two agents.",
         )
 

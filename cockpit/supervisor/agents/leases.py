@@ -96,14 +96,18 @@ class Leases:
             owner = held.agent or "an ended session"
             return NotNow(
                 f"Processes left by {owner} are still running in {place}",
-                f"They hold the worktree's lock, and cockpit cannot end them: {pids}{whose}.",
-                f"Inspect them, end them, and try again: ps {pids}; kill -KILL {pids}",
+                f"Processes that cockpit cannot end hold the worktree's lock: {pids}{whose}.",
+                f"Inspect and end the processes, then try again: ps {pids}; kill -KILL {pids}",
             )
-        stop = f"cockpit stop {held.agent}" if held.agent else "end that process"
+        stop = (
+            f"Stop {held.agent}: cockpit stop {held.agent}"
+            if held.agent
+            else "End the other process"
+        )
         return NotNow(
             f"{held.agent or 'Another process'} is already running in {place}",
             f"Only one agent can run in a worktree; {by}{whose}.",
-            f"Stop it first: {stop}{'' if ours else ' (in the other cockpit)'}.",
+            f"{stop}{'' if ours else ' (in the other cockpit)'}.",
         )
 
     def _lease(self, agent: Agent) -> Path:

@@ -97,6 +97,6 @@ async def _acquire(lock: _Lock, name: str, patience: float | None) -> None:
     except TimeoutError:
         raise NotNow(
             f"{name} is busy",
-            f"It is {lock.doing}; cockpit makes one change to an agent at a time.",
+            f"{name} is {lock.doing}; cockpit makes one change to an agent at a time.",
             f"Try again in a few seconds. See: cockpit status {name}",
         ) from None

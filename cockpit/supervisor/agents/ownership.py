@@ -57,13 +57,15 @@ def refuse_foreign_document(text: str, path: str, agent: str, session: str | Non
     if front is None:
         return
     if front.agent and front.agent != agent:
-        origin = f"It was written by the agent {safe_line(front.agent, 80)}."
+        origin = f"The document was written by the agent {safe_line(front.agent, 80)}."
     elif front.old_session_id and session and front.old_session_id != session:
-        origin = f"It was written by session {safe_line(front.old_session_id, 80)}, not this one."
+        origin = (
+            f"The document was written by another session, {safe_line(front.old_session_id, 80)}."
+        )
     else:
         return
     raise BadUsage(
         f"{shown} is not a document of {agent}'s session",
         origin,
-        f"To start a new agent from it: cockpit continue {shown}",
+        f"To start a new agent from the document: cockpit continue {shown}",
     )

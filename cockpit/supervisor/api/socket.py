@@ -100,8 +100,10 @@ class SocketWatch:
             self._set_state(None)
         elif holder is not None:
             process, end = (f"process {holder}", f"kill {holder}") if holder else ("a process", "")
-            remedy = f"End it{f' ({end})' if end else ''}, or use another COCKPIT_HOME for one"
-            self._set_state(f"{process} listens on {path}. {remedy} of the two")
+            remedy = (
+                f"End that process{f' ({end})' if end else ''}, or use another COCKPIT_HOME for one"
+            )
+            self._set_state(f"{process} listens on {path}. {remedy} of the two processes")
         else:
             await self._bind_again(_what_happened(path))
 

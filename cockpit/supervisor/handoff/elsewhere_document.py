@@ -116,7 +116,7 @@ class ElsewhereDocuments:
     def _settings(self) -> Settings:
         loaded = self._fleet.loaded
         if loaded is None:
-            raise NotNow("No configuration is loaded", "", "Load one: cockpit up")
+            raise NotNow("No configuration is loaded", "", "Load a configuration: cockpit up")
         return loaded.settings
 
     # Before the copy
@@ -135,7 +135,7 @@ class ElsewhereDocuments:
         if not await slow.ask(session.directory, session.directory.is_dir, LOOK_SECONDS):
             raise BadUsage(
                 f"{shown_directory(session)} is not a directory",
-                "The session started there, and the document is written there.",
+                "cockpit writes the document in the session's directory.",
                 "Restore the directory, then try again.",
             )
         key = ("elsewhere", session.id)

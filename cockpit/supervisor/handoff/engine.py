@@ -107,7 +107,7 @@ class Engine:
                 raise NotNow(
                     f"{agent.name} has no session to hand off",
                     "The agent was never started, or its session is unknown.",
-                    f"Start it: cockpit start {agent.name}",
+                    f"Start the agent: cockpit start {agent.name}",
                 )
             target = options.to or await self.targets.configured(agent)
             asks_mode = options.because is None and not options.move_to
@@ -122,7 +122,7 @@ class Engine:
                 raise NotNow(
                     f"{agent.name} changed while its handoff was prepared",
                     "The session ended, or another session began. The handoff was not started.",
-                    f"Check it again: cockpit status {agent.name}",
+                    f"Check the agent again: cockpit status {agent.name}",
                 )
             details = replace(record.details, due=options.due, because=options.because)
             record = replace(record, details=details)
@@ -310,7 +310,7 @@ class Engine:
                 raise NotNow(
                     f"The handoff of {agent.name} has begun",
                     "The document is written for the CLI chosen earlier.",
-                    f"Refuse it, then choose again: cockpit refuse {agent.name}",
+                    f"Refuse the handoff, then choose again: cockpit refuse {agent.name}",
                 )
             await self._advance(agent, Retargeted(target.runtime, target.model))
             question = self.targets.mode_question(agent, target)

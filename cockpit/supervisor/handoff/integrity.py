@@ -64,7 +64,8 @@ async def edited(
             f"The handoff document of {agent.name} was changed after it was written",
             "The agent can change the document too, so read the change before you approve. "
             "Nothing was approved or ended.",
-            f"Read it: cockpit show {ident}. Then: cockpit approve {agent.name} --sha256 {now}",
+            f"Read the document: cockpit show {ident}. Then: cockpit approve {agent.name} "
+            f"--sha256 {now}",
         )
     text = plain(read)
     problems = document.validate(text, complete=True)

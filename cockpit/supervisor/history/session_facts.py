@@ -99,8 +99,8 @@ class SessionFacts:
         if machine := machine_of(store.handoffs_of(session.job, session.id)):
             raise NoSuchAgent(
                 f"The transcript of session {session.number} is on {machine}",
-                "The job was moved from there.",
-                "Its handoff documents are here: cockpit history",
+                f"The job was moved from {machine}.",
+                "To list the session's handoff documents: cockpit history",
             )
         runtime = runtime_of(self._dependencies.runtimes, agent, session)
         read = partial(self._read_facts, session, runtime, agent.environment)
@@ -115,8 +115,8 @@ class SessionFacts:
         if record is None:
             raise NoSuchAgent(
                 f"Session {session.number} has no transcript",
-                "It was removed, or the CLI wrote none.",
-                "Its handoff documents, if it has any: cockpit history",
+                "The transcript was removed, or the CLI wrote no transcript.",
+                "To list the session's handoff documents: cockpit history",
             )
         try:
             size, changed = stamp(record)
@@ -125,7 +125,7 @@ class SessionFacts:
         if size > LARGEST:
             raise Failed(
                 f"The transcript of session {session.number} is too large to read",
-                hint="Its handoff documents, if it has any: cockpit history",
+                hint="To list the session's handoff documents: cockpit history",
             )
         key = str(record), size, changed
         if self._last is None or self._last[0] != key:
@@ -170,7 +170,7 @@ class SessionFacts:
 def _unreadable(session: SessionRecord, record: Path, error: OSError) -> Failed:
     title = f"Cannot read the transcript of session {session.number}"
     if not error.errno:  # cockpit's own copy is damaged
-        hint = "Its handoff documents, if it has any: cockpit history"
+        hint = "To list the session's handoff documents: cockpit history"
     else:
         hint = f"Check the file's permissions: ls -l {shlex.quote(safe_line(str(record), 300))}"
     return Failed(title, error.strerror or str(error), hint)

@@ -84,7 +84,7 @@ class ElsewhereWatch:
         if process is None:
             raise NotNow(
                 f"Process {session.pid} has ended",
-                f"It had session {session.id} open.",
+                f"The process had session {session.id} open.",
                 "List the sessions: cockpit status --elsewhere",
             )
         with self._others.hold(session, "watching"):

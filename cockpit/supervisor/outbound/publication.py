@@ -90,14 +90,14 @@ class Publication:
             raise Failed(
                 f"Cannot push {agent.name}'s work: its worktree is missing or unreadable",
                 facts.problem or f"git finds no worktree at {agent.record.worktree}.",
-                "To push its commits: "
+                "To push the commits: "
                 + _git(agent.settings.directory, "push", "REMOTE", agent.record.branch or "BRANCH"),
             )
         if facts.branch is None:
             raise Failed(
                 f"Cannot push {agent.name}'s work: its worktree is not on a branch",
                 "HEAD is detached.",
-                "Create a branch, then push it: "
+                "Create a branch, then push the branch: "
                 + _git(agent.record.worktree, "switch", "-c", "BRANCH"),
             )
         return facts.branch, len(facts.status)

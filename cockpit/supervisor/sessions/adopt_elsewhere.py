@@ -162,7 +162,7 @@ class Adoption:
         if process is None or (session.id, session.pid, session.started) not in now:
             raise NotNow(
                 f"Process {session.pid} no longer has session {session.id} open",
-                "It has just ended or opened another session.",
+                "The process has just ended or opened another session.",
                 f"List the sessions: cockpit status --elsewhere. Or: {start_command(session)}",
             )
         parts.event_log.record(
@@ -189,8 +189,8 @@ class Adoption:
     def _still_runs(self, process: ProcessId, session: LiveSession) -> Failed:
         return Failed(
             f"Process {process.pid} did not end",
-            f"It was asked to end (SIGTERM) and is still running after {END_SECONDS:.0f} s. "
-            "cockpit does not kill the process, so the session stays open in it.",
+            f"cockpit sent SIGTERM, and the process is still running after {END_SECONDS:.0f} s. "
+            "cockpit does not kill the process, so the session stays open.",
             f"End the session in its terminal (/exit), then: {start_command(session)}",
         )
 
@@ -202,7 +202,7 @@ class Adoption:
             raise Failed(
                 f"Process {session.pid} ended, but cockpit could not reopen its session",
                 f"{why}\nThe session is complete in its transcript.",
-                f"To reopen it manually: {self._by_hand(session)}\n"
+                f"To reopen the session manually: {self._by_hand(session)}\n"
                 f"Or as an agent: {start_command(session)}",
             ) from refused
 

@@ -33,23 +33,24 @@ async def check_adoptable(dependencies: Dependencies, fleet: Fleet, session: Liv
     if session.kind not in ("", "interactive"):
         raise NotNow(
             f"Session {session.id} is not in a terminal",
-            f"Its CLI runs it as {quoted(session.kind, 40)}, and may restart it.",
-            f"End it where it was started, then: {start_command(session)}",
+            f"The CLI runs the session as {quoted(session.kind, 40)}, and may restart the session.",
+            f"End the session where it was started, then: {start_command(session)}",
         )
     held = dependencies.store.session(session.id)
     if held is not None and (owner := fleet.find(held.agent)) is not None:
         stop = f" stop {held.agent}: cockpit stop {held.agent}. Then" if owner.in_use else ""
         raise NotNow(
             f"The session belongs to {held.agent}",
-            f"It is session {held.number} of that agent's job, opened manually.",
-            f"End its process, then{stop}: cockpit start {held.agent} --resume {session.id}",
+            f"Session {held.number} of {held.agent}'s job was opened manually.",
+            f"End the session's process, then{stop}: cockpit start {held.agent} --resume "
+            f"{session.id}",
         )
     slow, live = dependencies.slow, dependencies.live_sessions
     await slow.ask(("elsewhere", session.id), partial(live.check_reopenable, session), READ_SECONDS)
     if not await slow.ask(session.directory, session.directory.is_dir, READ_SECONDS):
         raise BadUsage(
             f"{shown_directory(session)} is not a directory",
-            "The session was started there.",
+            "The session was started in this directory.",
             hint="Create the directory again, then adopt the session.",
         )
 

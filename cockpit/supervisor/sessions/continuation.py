@@ -96,7 +96,7 @@ class Continuation:
         if known is not None and asked.name is None:
             raise NotNow(
                 f"There is already an agent {name}",
-                "Another command started it at the same time.",
+                "Another command started the agent at the same time.",
                 "Pass --name NAME, or try again: cockpit then picks a free name.",
             )
         if known is not None:
@@ -176,7 +176,9 @@ class Continuation:
         if asked.directory is not None:
             if not (named := Path(asked.directory)).is_dir():
                 raise BadUsage(
-                    f"{named} is not a directory", "", "Create it, or choose another directory."
+                    f"{named} is not a directory",
+                    "",
+                    "Create the directory, or choose another directory.",
                 )
             return named
         place = Path(left.front.worktree) if left.front and left.front.worktree else None
@@ -191,7 +193,8 @@ class Continuation:
                 raise NotNow(
                     f"{agent.name} is already running in {place}",
                     "Two agents in one directory overwrite each other's work.",
-                    f"Stop it (cockpit stop {agent.name}), or choose another --directory.",
+                    f"Stop the agent: cockpit stop {agent.name}. Or choose another "
+                    "directory: --directory DIR",
                 )
         return place
 

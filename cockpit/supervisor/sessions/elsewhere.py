@@ -104,7 +104,7 @@ class OtherSessions:
         if not matches:
             raise NoSuchAgent(
                 f"No running session {quoted(ident, 80)} outside cockpit",
-                "It may have ended.",
+                "The session may have ended.",
                 "List the sessions: cockpit status --elsewhere",
             )
         if len({match.pid for match in matches}) > 1:

@@ -163,8 +163,10 @@ class Sessions:
             if other is not agent and runs and other.cli_session == ident:
                 raise NotNow(
                     f"Session {ident} is already open",
-                    f"{other.name} has it open; two processes would write to one conversation.",
-                    f"Close it there first: /clear in {other.name}, or cockpit stop {other.name}",
+                    f"{other.name} has the session open; two processes would write to one "
+                    "conversation.",
+                    f"Close the session first: /clear in {other.name}, or cockpit stop "
+                    f"{other.name}",
                 )
 
     def save_start_time(self, session: SessionRecord) -> None:
@@ -190,7 +192,7 @@ class Sessions:
         if not await slow.ask(order.directory, is_there, DIRECTORY_SECONDS):
             raise Failed(
                 f"{order.directory} does not exist",
-                f"It is the directory of {agent.name}; nothing was started.",
+                f"{agent.name} works in this directory; nothing was started.",
                 "Restore the directory, or start the agent in another directory.",
             )
         program = await self.probe(runtime, order.environment)

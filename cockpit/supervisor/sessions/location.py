@@ -62,7 +62,7 @@ async def find_place(
         raise BadUsage(
             f"{settings.directory} is not in a git repository",
             f"{settings.name} is configured to work in a worktree.",
-            'Run git init there, or set worktree.strategy = "none".',
+            'Run git init in the directory, or set worktree.strategy = "none".',
         )
     ident = job[:8] if job else JOB_UNKNOWN
     branch = own.branch.format(agent=settings.name, work_item=own.work_item or ident, job=ident)

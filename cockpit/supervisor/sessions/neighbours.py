@@ -75,11 +75,11 @@ class Neighbours:
         if (removed := await self._removal_above(directory)) is not None:
             raise NotNow(
                 f"{removed} is being removed",
-                f"{name} would work in it.",
-                "Wait until it is removed, or choose another directory: --directory DIR",
+                f"{name} would work in this worktree.",
+                "Wait until the worktree is removed, or choose another directory: --directory DIR",
             )
         for other in await self.at(name, directory):
-            hint = f"Stop it first: cockpit stop {other.name}"
+            hint = f"Stop {other.name} first: cockpit stop {other.name}"
             if other.record.worktree:
                 repository = shlex.quote(other.record.directory)
                 hint += f". Or create a worktree for {name}: "
@@ -126,7 +126,7 @@ class Neighbours:
             if other.record.worktree and await self._is_same(Path(other.record.worktree), root):
                 raise NotNow(
                     f"{root} is the worktree of {other.name}",
-                    f"The worktree of {name} would be inside it.",
+                    f"The worktree of {name} would be inside the worktree of {other.name}.",
                     f"Use the repository itself: --directory {other.record.directory}",
                 )
         await self._leases.check_not_owned(root)

@@ -25,7 +25,7 @@ def refuse_if_alive(agent: Agent) -> None:
         raise NotNow(
             f"{agent.name} is already running (pid {pid})",
             "An agent can only run once at a time.",
-            f"Open it: cockpit attach {agent.name}",
+            f"Open the agent's pane: cockpit attach {agent.name}",
         )
 
 
@@ -37,9 +37,9 @@ def pane_of(agent: Agent) -> PaneId:
             "The agent's terminal was closed; the process is still running without a terminal."
             if agent.alive
             else "The agent was not started yet, or its window was closed.",
-            f"End it, then start it again: cockpit stop {agent.name}"
+            f"Stop the agent, then start it again: cockpit stop {agent.name}"
             if agent.alive
-            else f"Start it: cockpit start {agent.name}",
+            else f"Start the agent: cockpit start {agent.name}",
         )
     return agent.record.pane
 
@@ -59,7 +59,7 @@ def refuse_if_opening(agent: Agent) -> None:
     if agent.start.hooks_run:
         raise NotNow(
             f"{agent.name} is being started",
-            "The hooks before its session are running.",
+            "The hooks before the session are running.",
             "Try again in a few seconds.",
         )
 
@@ -79,6 +79,8 @@ def refuse_if_moved(
             again = f"cockpit start {agent or session.agent} --resume {session.id} --force"
             raise NotNow(
                 f"The job of {session.agent} was {safe_line(handoff.why or 'moved away', 80)}",
-                "It continues in a session there; two sessions would work on the same job.",
-                f"Continue there, or move it back: cockpit move. To reopen it anyway: {again}",
+                "The job continues in a session on the other machine; two sessions would "
+                "work on the same job.",
+                "Continue on the other machine, or move the job back: cockpit move. To "
+                f"reopen the session anyway: {again}",
             )

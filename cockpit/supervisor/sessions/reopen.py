@@ -34,8 +34,8 @@ def session_named(agent: Agent, named: str) -> SessionId:
     if agent.record.session is None:
         raise NotNow(
             f"{agent.name} has no session to reopen",
-            "It was never started.",
-            f"Start it: cockpit start {agent.name}",
+            "The agent was never started.",
+            f"Start the agent: cockpit start {agent.name}",
         )
     return agent.record.session
 
@@ -66,7 +66,7 @@ class Reopening:
             return None
         raise NotNow(
             f"Session {ident} belongs to {owner.name}",
-            f"It is session {held.number} of that agent's job.",
+            f"This is session {held.number} of {owner.name}'s job.",
             _step_in_owner(owner, held.id),
         )
 
@@ -123,8 +123,8 @@ def _step_in_owner(owner: Agent, session: SessionId) -> str:
     """Return the step that opens a session in the agent that owns the session."""
     name = owner.name
     if owner.alive and owner.record.session == session:
-        return f"Open it: cockpit attach {name}"
+        return f"Open the pane: cockpit attach {name}"
     reopen = f"cockpit start {name} --resume {session}"
     if owner.in_use:
-        return f"Stop {name} first: cockpit stop {name}. Then reopen it there: {reopen}"
-    return f"Reopen it there: {reopen}"
+        return f"Stop {name} first: cockpit stop {name}. Then reopen the session: {reopen}"
+    return f"Reopen the session: {reopen}"

@@ -77,8 +77,8 @@ class RequestedSettings:
             raise BadUsage(
                 f"Session {held.id} ran in {runtime}, not in {asked.runtime}",
                 "A CLI can reopen only its own sessions.",
-                f"Reopen it, then change the CLI: cockpit start {name} --resume {held.id}, "
-                f"then cockpit handoff {name} --to {asked.runtime}",
+                f"Reopen the session, then change the CLI: cockpit start {name} --resume "
+                f"{held.id}, then cockpit handoff {name} --to {asked.runtime}",
             )
 
     def _settings(

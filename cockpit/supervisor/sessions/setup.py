@@ -123,7 +123,10 @@ class WorktreeSetup:
         wanted, tree = agent.settings.worktree, Path(agent.record.worktree)
         copied = await self._dependencies.worktrees.bring(home, tree, wanted.copy_files)
         if missing := [name for name in wanted.copy_files if name not in copied]:
-            text = f"Not copied into {agent.name}'s worktree (missing, or already there):"
+            text = (
+                f"Not copied into {agent.name}'s worktree (not in the checkout, or "
+                "already in the worktree):"
+            )
             self._dependencies.event_log.record(
                 Plain("worktree.not_copied"), f"{text} {', '.join(missing)}", agent.name
             )

@@ -116,8 +116,8 @@ class Starter:
         if not await slow.ask(settings.directory, settings.directory.is_dir, DIRECTORY_SECONDS):
             raise BadUsage(
                 f"{settings.directory} is not a directory",
-                f"{agent.name} is configured to work there.",
-                "Create it, or choose another directory with --directory.",
+                f"{agent.name} is configured to work in this directory.",
+                "Create the directory, or choose another with --directory.",
             )
         refuse = partial(refuse_git_folder, settings, settings.directory)
         await slow.ask(settings.directory, refuse, DIRECTORY_SECONDS)

@@ -75,7 +75,8 @@ class Stopper:
             raise Failed(
                 f"Cannot end {agent.name}",
                 f"Processes {pids} do not end, not even with SIGKILL.",
-                hint="They are blocked in the kernel, such as by a network drive. Try again later.",
+                hint="The processes are blocked in the kernel, such as by a network drive. "
+                "Try again later.",
             )
 
     def write_late(self) -> None:

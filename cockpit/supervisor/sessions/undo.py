@@ -62,8 +62,8 @@ class Undo:
         if agent.session is None or agent.session.id != session.id:
             raise NotNow(
                 f"{agent.name}'s session changed meanwhile",
-                "The pane now has another session, or none; nothing was ended.",
-                f"Open it: cockpit attach {agent.name}",
+                "The pane now has another session or no session; nothing was ended.",
+                f"Open the agent's pane: cockpit attach {agent.name}",
             )
         self._sessions.save_counts(agent)
         agent.session = replace(agent.session, state=UNDOING)
@@ -99,21 +99,21 @@ class Undo:
             raise NotNow(
                 f"{agent.name} has no previous session",
                 "Only a session that follows another one can be undone.",
-                hint=f"To see its sessions: cockpit history {agent.name}",
+                hint=f"To see the agent's sessions: cockpit history {agent.name}",
             )
         store = self._dependencies.store
         before = store.session(session.previous)
         if machine := machine_of(store.handoffs_of(session.job, session.previous)):
             raise NotNow(
                 f"The previous session of {agent.name} is on {machine}",
-                "The job was moved from there; only that machine can reopen the session.",
+                f"The job was moved from {machine}; only {machine} can reopen the session.",
                 f"Move the job back: cockpit move {agent.name} --to {machine}",
             )
         if before is None or not before.transcript or not is_file(before.transcript):
             raise NotNow(
                 f"Cannot reopen the previous session of {agent.name}",
-                "Its transcript no longer exists; CLIs delete old transcripts.",
-                f"To see its handoff document, if it has one: cockpit history {agent.name}",
+                "The session's transcript no longer exists; CLIs delete old transcripts.",
+                f"To list the session's handoff documents: cockpit history {agent.name}",
             )
         refuse_if_moved(self._dependencies, session)
         return before
@@ -135,7 +135,8 @@ class Undo:
             raise Failed(
                 f"Cannot end the session of {agent.name}",
                 f"Processes {survivors} do not end, not even with SIGKILL.",
-                hint="They are blocked in the kernel, such as by a network drive. Try again later.",
+                hint="The processes are blocked in the kernel, such as by a network drive. "
+                "Try again later.",
             )
         self._latch_undone(again)
         try:

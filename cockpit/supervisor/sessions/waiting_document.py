@@ -32,4 +32,7 @@ async def waiting_document(
 def offer_text(document: Path) -> str:
     """Return a clause with the command that continues from the document."""
     shown = shlex.quote(safe_line(str(document), 4096))
-    return f"a handoff document is waiting there; to continue from it: cockpit continue {shown}"
+    return (
+        "a handoff document is waiting in the directory; to continue from the document: "
+        f"cockpit continue {shown}"
+    )

@@ -15,14 +15,14 @@ def of_origin(tree: Tree) -> Iterator[Obstacle]:
     """Yield obstacles if cockpit did not create the worktree, and if the worktree is locked."""
     if tree.made is None:
         yield Obstacle(
-            why="cockpit did not create it",
+            why="cockpit did not create the worktree",
             next="If the worktree is yours, remove it: "
             f"git -C {tree.repository} worktree remove {tree.directory}",
         )
     if tree.lock is not None:
         yield Obstacle(
-            why=f"it is locked: {safe_line(tree.lock, 200) or 'no reason given'}",
-            next=f"Unlock it: git -C {tree.repository} worktree unlock {tree.directory}",
+            why=f"the worktree is locked: {safe_line(tree.lock, 200) or 'no reason given'}",
+            next=f"Unlock the worktree: git -C {tree.repository} worktree unlock {tree.directory}",
         )
 
 
@@ -36,10 +36,15 @@ def of_process(occupant: Occupant, *, is_callers: bool) -> Obstacle:
     name = safe_line(occupant.name, 40)
     if occupant.file is not None:
         written = f"{who} has {safe_line(str(occupant.file), 200)} open for writing ({name})"
-        return Obstacle(why=written, next="Wait until it ends, or end it.")
+        return Obstacle(why=written, next="Wait until the process ends, or end it.")
     if is_callers:
-        return Obstacle(why=f"your shell is in it ({name}, {who})", next="cd elsewhere first.")
-    return Obstacle(why=f"{who} is running in it ({name})", next="End it, or run it elsewhere.")
+        return Obstacle(
+            why=f"your shell is in the worktree ({name}, {who})", next="cd elsewhere first."
+        )
+    return Obstacle(
+        why=f"{who} is running in the worktree ({name})",
+        next="End the process, or run it elsewhere.",
+    )
 
 
 def of_content(tree: Tree, left_out: Collection[str]) -> Iterator[Obstacle]:
@@ -51,7 +56,7 @@ def of_content(tree: Tree, left_out: Collection[str]) -> Iterator[Obstacle]:
         yield Obstacle(
             why="a submodule has commits that are not pushed and would be lost: "
             + safe_line(module),
-            next=f"Push them: git --git-dir={module} push REMOTE COMMIT:refs/heads/BRANCH",
+            next=f"Push the commits: git --git-dir={module} push REMOTE COMMIT:refs/heads/BRANCH",
         )
     yield from _in_git_files(tree)
     if not tree.missing:
@@ -68,8 +73,8 @@ def _in_git_files(tree: Tree) -> Iterator[Obstacle]:
     if tree.missing and (tree.changed is None or tree.changed):
         many = "files" if tree.changed is None else counted(tree.changed, "file")
         yield Obstacle(
-            why=f"{many} staged in it, with content that is only in git's index",
-            next=f"Save them: {remove}",
+            why=f"{many} staged in the worktree, with content that is only in git's index",
+            next=f"Save the files: {remove}",
             salvageable=True,
         )
     if tree.only_here is None:
@@ -87,12 +92,16 @@ def _in_folder(tree: Tree, left_out: Collection[str]) -> Iterator[Obstacle]:
     if tree.inner:
         names = ", ".join(safe_line(name, 80) for name in tree.inner[:5])
         yield Obstacle(
-            why=f"there are other repositories inside it: {names}",
-            next="Push their commits; move them elsewhere. For a submodule: git submodule deinit",
+            why=f"other repositories are inside the worktree: {names}",
+            next="Push the commits of these repositories, then move the repositories "
+            "elsewhere. For a submodule: git submodule deinit",
         )
     salvage = f"Commit the changes, or save everything: cockpit worktrees remove {where} {flag}"
     if tree.changed is None or tree.untracked is None:
-        why = "its changes cannot be listed without running programs that the repository configures"
+        why = (
+            "cockpit cannot list the changes without running programs that the repository "
+            "configures"
+        )
         yield Obstacle(why=why, next=salvage, salvageable=True)
     elif tree.changed or tree.untracked:
         hidden = f" ({tree.overlooked} hidden from git status)" if tree.overlooked else ""
@@ -101,17 +110,19 @@ def _in_folder(tree: Tree, left_out: Collection[str]) -> Iterator[Obstacle]:
         )
         untracked = counted(tree.untracked, "untracked file") if tree.untracked else ""
         files = " and ".join(filter(None, (changed, untracked)))
-        yield Obstacle(why=f"it has {files}", next=salvage, salvageable=True)
+        yield Obstacle(why=f"the worktree has {files}", next=salvage, salvageable=True)
     if tree.alone is None or tree.alone:
         many = "commits" if tree.alone is None else counted(tree.alone, "commit")
-        push = f"Push them: git -C {where} push, or merge them, or save them with {flag}"
+        push = (
+            f"Push the commits: git -C {where} push. Or merge the commits, or save them with {flag}"
+        )
         yield Obstacle(why=f"{many} not pushed or merged", next=push, salvageable=True)
     if ignored := [name for name in tree.ignored if name not in left_out]:
         names = ", ".join(safe_line(name, 80) for name in ignored[:6])
         more = f" and {len(ignored) - 6} more" if len(ignored) > 6 else ""
         yield Obstacle(
             why=f"files that git ignores would be lost: {names}{more}",
-            next=f"Save them with {flag}, or leave some out: --leave-out NAME",
+            next=f"Save the files with {flag}, or leave files out: --leave-out NAME",
             salvageable=True,
         )
 

@@ -164,7 +164,9 @@ class AgentWorktrees:
             if agent.in_use:
                 running_here |= {agent.process.pid} if agent.process else set()
                 yield Obstacle(
-                    why=f"{agent.name} is running in it", next=f"Stop it: {stop}", agent=agent.name
+                    why=f"{agent.name} is running in the worktree",
+                    next=f"Stop the agent: {stop}",
+                    agent=agent.name,
                 )
             elif mine and agent.record.wanted and not _is_job_over(agent):
                 yield Obstacle(

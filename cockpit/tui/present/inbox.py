@@ -157,7 +157,7 @@ def _over(agent: AgentStatus, in_commands: str) -> Item:
     The item is a notice: the agent does not wait for an answer. `in_commands` is the agent's name
     as typed in a command.
     """
-    text = f"Its job has {over_budget(agent) or 'reached its budget'}."
+    text = f"The job has {over_budget(agent) or 'reached its budget'}."
     return Item(
         key=f"{agent.name} budget {agent.job} {agent.budget_usd}",
         kind="budget",
@@ -195,9 +195,11 @@ def _step(agent: AgentStatus, needs: Needs, key_of: KeyOf) -> str:
     if needs.kind == "failed" and agent.pane is None and agent.pid is not None:
         # The supervisor refuses to start an agent whose process is still running.
         stop = press_key(key_of, "stop")
-        return f"{stop} in the list of agents to stop its process, then start the agent again."
+        return (
+            f"{stop} in the list of agents to stop the agent's process, then start the agent again."
+        )
     if needs.kind == "failed" and agent.pane is None:
-        return f"{press_key(key_of, 'start')} in the list of agents to start it again."
+        return f"{press_key(key_of, 'start')} in the list of agents to start the agent again."
     if needs.answerable is False:
         return f"{press_key(key_of, 'inbox.open')} to answer in the agent's pane."
     return _usual_step(needs.kind, key_of)
@@ -232,7 +234,7 @@ def _lost(part: Part) -> Item:
         what=lost_why(part),
         since=None,
         agent=None,
-        says=(lost_why(part), "Its agents are shown as last known."),
+        says=(lost_why(part), "The host's agents are shown as last known."),
         step=lost_step(part),
     )
 

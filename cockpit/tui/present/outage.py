@@ -26,7 +26,7 @@ def outage(model: Model) -> list[Span]:
         problem, step = _no_supervisor(connection, remote_host), remedy(connection, remote_host)
     return [
         Span(f" {LOST} {problem}  ", "error"),
-        Span(f"{step}. This is the last known state."),
+        Span(f"{step}. Showing the last known state."),
     ]
 
 

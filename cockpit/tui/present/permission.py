@@ -121,11 +121,11 @@ def refusal_lines(agent: AgentStatus | None, why: str, width: int, key: str) -> 
     """Return why the dialog cannot be answered here, the next step, and the agent's request."""
     text = f"This dialog cannot be answered from here: {why.rstrip('.')}."
     lines = [[Span(f" {part}", "warning")] for part in worded(text, max(1, width - 2))]
-    lines.append([Span(f" Press {key} to answer it in the agent's pane.")])
+    lines.append([Span(f" Press {key} to answer in the agent's pane.")])
     needs = agent.needs if agent else None
     if needs is not None:
         known = needs.command or needs.detail
-        lines += [[], [Span(f" {safe_line(needs.tool or 'It asks', 60)}", "name")]]
+        lines += [[], [Span(f" {safe_line(needs.tool or 'The agent asks', 60)}", "name")]]
         for line in known.split("\n"):
             lines += [[Span(f"  {part}")] for part in folded(line, max(1, width - 3))]
     return lines

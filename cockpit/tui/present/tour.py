@@ -76,14 +76,14 @@ def _of_dialog(
     press = _press(agent, selected)
     key = _key("approve", keys)
     if agent.needs.kind == "question":
-        does = "has a question"
+        does, request = "has a question", "question"
     else:
         to_use = f" to use {safe_line(agent.needs.tool, 40)}" if agent.needs.tool else ""
-        does = f"asks for permission{to_use}"
+        does, request = f"asks for permission{to_use}", "request"
     if agent.needs.answerable is False:
-        text = f"{does}: {press} {_key('attach', keys)} to answer it in its pane."
+        text = f"{does}: {press} {_key('attach', keys)} to answer in the agent's pane."
     else:
-        text = f"{does}: {press} {key} to read it and answer here, not in its pane."
+        text = f"{does}: {press} {key} to read the {request} and answer here."
     about = agent.needs.command or agent.needs.detail
     step_id = f"{agent.needs.kind} {agent.name} {about}"
     return 0, Step(step_id, f"{safe_line(agent.name, LONGEST_NAME)} {text}")

@@ -128,7 +128,7 @@ def detail(
 
 def _cells(tree: WorktreeStatus, now: datetime, home: str, sizes: Sizes) -> dict[str, str]:
     if tree.unlisted is not None:
-        what = f"its worktrees cannot be listed: {tree.unlisted}"
+        what = f"cannot list the worktrees: {tree.unlisted}"
     else:
         what = ", ".join(filter(None, content(tree)))
     there = f"{safe_line(tree.host, 32)}:" if tree.host else ""

@@ -90,21 +90,23 @@ def refusal(tree: WorktreeStatus, salvage_key: str, *, salvage: bool) -> str | N
 
 def question(tree: WorktreeStatus) -> str:
     """Return the confirmation text for removing a worktree, with the effects."""
-    stays = f"Its branch {tree.branch} is kept. " if tree.branch else ""
+    stays = f"The branch {tree.branch} is kept. " if tree.branch else ""
     saved = (
-        "Its git data is saved under a git ref first."
+        "The worktree's git data is saved under a git ref first."
         if tree.missing
-        else "Its contents are saved under a git ref first, so you can restore them."
+        else "The worktree's contents are saved under a git ref first, so you can restore them."
     )
     return safe_line(f"{_what_is_lost(tree)}{stays}{saved}", 400)
 
 
 def _what_is_lost(tree: WorktreeStatus) -> str:
     if tree.missing:
-        return "Its folder is missing; git forgets the worktree. "
+        return "The worktree's folder is missing; git forgets the worktree. "
     losses = content(tree)
     return (
-        "" if losses[0] == "clean" and not any(losses[1:]) else f"It contains: {_joined(losses)}. "
+        ""
+        if losses[0] == "clean" and not any(losses[1:])
+        else f"The worktree contains: {_joined(losses)}. "
     )
 
 
@@ -176,7 +178,7 @@ def _joined(words: Sequence[str]) -> str:
 
 def _what(tree: WorktreeStatus, now: datetime, sizes: Sizes) -> str:
     if tree.unlisted is not None:
-        return f"its worktrees cannot be listed: {tree.unlisted}"
+        return f"cannot list the worktrees: {tree.unlisted}"
     whose = tree.agent or ("cockpit" if tree.made else "not cockpit's")
     state = f" ({tree.state.replace('_', ' ')})" if tree.state else ""
     space = size(tree, sizes)

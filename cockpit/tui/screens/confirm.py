@@ -15,7 +15,7 @@ from cockpit.tui.screens.help import Explanation
 from cockpit.tui.terminal.paste_guard import key_in_hand
 from cockpit.tui.widgets.dialog_keys import ColouredKeys
 
-TOGETHER = "y was ignored: it arrived with other keys, as in a paste. Press it on its own."
+TOGETHER = "y was ignored: it arrived with other keys, as in a paste. Press the key on its own."
 
 
 class ConfirmScreen(ModalScreen[bool]):

@@ -153,7 +153,7 @@ def test_a_dialog_before_the_session_is_named() -> None:
     assert first_dialog(screen("idle")) is None
     assert "hooks" in (first_dialog(Screen(("Hooks need review",))) or "")
     elsewhere = Screen(("This conversation is open in another app",))
-    assert "close it there, then press R" in (first_dialog(elsewhere) or "")
+    assert "close the session in that process, then press R" in (first_dialog(elsewhere) or "")
 
 
 def signal(event: str, **payload: object) -> Signal:

@@ -115,7 +115,7 @@ def test_a_prompt_is_not_started_where_gemini_would_ask_about_the_folder(
     trust(order, {})
     with pytest.raises(NotNow, match="does not trust") as refused:
         launched(tmp_path, order)
-    assert "Run `gemini` there once" in refused.value.hint
+    assert "Run `gemini` in the directory once" in refused.value.hint
     assert SKIP_TRUST not in launched(tmp_path, replace(order, prompt=None))
     launched(tmp_path, replace(order, arguments=(SKIP_TRUST,)))
 

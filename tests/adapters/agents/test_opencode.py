@@ -159,7 +159,7 @@ def test_an_error_before_a_session_does_not_ask_for_an_answer() -> None:
     shown = screen("Configuration is invalid at /w/opencode.json", "↳ Expected string, got 3 model")
     assert first_dialog(shown) == (
         "opencode cannot read its configuration; "
-        "correct the file that its pane names, then start the agent again"
+        "correct the file that the agent's pane names, then start the agent again"
     )
 
 

@@ -144,7 +144,7 @@ async def test_a_pane_that_is_gone_is_told_from_a_server_that_is(cockpit: Cockpi
         parts.agent.change(pane=elsewhere(pane))
         told = await find_exit(parts.dependencies, parts.agent)
         assert (told.lost, told.last_lines) == (LostPane.CLOSED, "")
-        assert told.description == "ended, status unknown. Its pane was closed."
+        assert told.description == "ended, status unknown. The agent's pane was closed."
         ((agent, loss),) = await lost_panes(parts.dependencies, parts.fleet)
         assert (agent, loss.why) == (parts.agent, LostPane.CLOSED)
         assert await lost_panes(mute(parts), parts.fleet) == []

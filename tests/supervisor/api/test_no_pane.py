@@ -38,13 +38,13 @@ async def test_each_request_that_needs_the_pane_says_to_stop_the_agent_first(
         ):
             assert refused.title == "api has no pane"
             assert "still running without a terminal" in refused.detail
-            assert refused.hint == "End it, then start it again: cockpit stop api"
+            assert refused.hint == "Stop the agent, then start it again: cockpit stop api"
         await cockpit.ask(Stop(name="api"))
         ended = await cockpit.refused(Send(name="api", text="Go on."))
         assert (ended.title, ended.hint) == (
-            "api is not running", "Start it: cockpit start api"
+            "api is not running", "Start the agent: cockpit start api"
         )  # fmt: skip
-        assert (await looked_at(cockpit)).hint == "Start it: cockpit start api"
+        assert (await looked_at(cockpit)).hint == "Start the agent: cockpit start api"
 
 
 async def looked_at(cockpit: Cockpit) -> NotNow:

@@ -77,7 +77,7 @@ async def test_they_are_read_from_what_is_left_of_its_transcript(
             with pytest.raises(Failed, match="Cannot read") as caught:
                 await cockpit.client.facts("api", session)
             assert caught.value.detail.startswith("the file is damaged: ")
-            assert caught.value.hint == "Its handoff documents, if it has any: cockpit history"
+            assert caught.value.hint == "To list the session's handoff documents: cockpit history"
         kept.unlink()
 
         large = kept.with_name(f"{session}.facts.json")

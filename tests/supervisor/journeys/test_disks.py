@@ -57,7 +57,7 @@ async def test_a_directory_that_becomes_read_only_needs_you(
     assert row.state == "needs_you"
     assert row.needs is not None
     assert str(disk.place) in row.needs.detail
-    assert "Mount it writable" in row.needs.detail
+    assert "Mount the file system writable" in row.needs.detail
     assert "mounted read-only" in cli("status").stdout
     disk.read_only(on=False)
     await cockpit.until(lambda row: row.needs is None)

@@ -208,12 +208,12 @@ async def test_an_answer_without_a_question_is_told_what_to_do_instead(cockpit: 
         return refused.hint
 
     async with cockpit.flying(cockpit.agent(mode="prompt", steps=9, pause=4, step_tokens=100)):
-        assert await advice() == "Start it: cockpit start api"
+        assert await advice() == "Start the agent: cockpit start api"
         await cockpit.start()
         await cockpit.until(lambda row: row.state == "idle")
-        assert await advice() == "Begin one: cockpit handoff api"
+        assert await advice() == "Begin a handoff: cockpit handoff api"
         await cockpit.ask(Stop(name="api"))
-        assert await advice() == "Start it: cockpit start api --resume"
+        assert await advice() == "Start the agent: cockpit start api --resume"
 
 
 async def test_an_observed_agent_is_never_handed_off_by_itself(cockpit: Cockpit) -> None:
@@ -482,7 +482,10 @@ async def test_a_successor_that_will_not_start_brings_the_old_session_back(
         await cockpit.ask(Send(name="api", text="Go on."))
         await cockpit.until(lambda row: row.needs is None)
         await cockpit.ask(Stop(name="api"))
-        offer = f"is waiting there; to continue from it: cockpit continue {papers(cockpit)[0]}"
+        offer = (
+            "is waiting in the directory; to continue from the document: cockpit "
+            f"continue {papers(cockpit)[0]}"
+        )
         here = str(cockpit.repository)
         assert offer in (await cockpit.ask(Plan(name="other", directory=here))).message
         assert offer in (await cockpit.ask(Start(name="other", directory=here))).message

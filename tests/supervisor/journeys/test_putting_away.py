@@ -111,7 +111,7 @@ async def test_a_process_or_a_handoff_keeps_an_agent(cockpit: Cockpit) -> None:
             refusal = await cockpit.refused(verb)
             assert isinstance(refusal, NotNow)
             assert refusal.title == f"api is running (pid {row.pid})"
-            assert refusal.hint == "Stop it first: cockpit stop api"
+            assert refusal.hint == "Stop the agent first: cockpit stop api"
         await cockpit.ask(Handoff(name="api"))
         await cockpit.until(lambda row: row.needs and row.needs.kind == "review")
         os.kill(row.pid or 0, signal.SIGKILL)

@@ -257,7 +257,10 @@ async def test_a_worktree_goes_when_the_job_is_over_and_the_pilot_says_so(cockpi
         assert row.worktree is not None
         tree = Path(row.worktree)
         git(tree, "add", ".")
-        assert "api is running in it\n  Stop it: cockpit stop api" in await refusal(cockpit)
+        assert (
+            "api is running in the worktree\n  Stop the agent: cockpit stop "
+            "api" in await refusal(cockpit)
+        )
         await cockpit.ask(Stop(name="api"))
         (tree / "late").write_text("late\n")
         words = await refusal(cockpit)
@@ -302,7 +305,7 @@ async def test_processes_that_an_agent_started_are_part_of_the_agent(cockpit: Co
         written = Path(row.worktree) / "child"
         await until(lambda: written.exists() and written.read_text().strip())
         words = await refusal(cockpit, salvage=True)
-        assert "api is running in it\n  Stop it: cockpit stop api" in words
+        assert "api is running in the worktree\n  Stop the agent: cockpit stop api" in words
         assert f"process {written.read_text().strip()}" not in words
 
 
@@ -334,15 +337,17 @@ async def test_each_reason_against_a_removal_is_told_with_a_next_step(cockpit: C
                 await process.wait()
         assert f"process {sleeper.pid} is running" not in of_sleeper
         for reason in (
-            "it is locked: on a stick\n", f"process {sleeper.pid} is running in it (sleep)",
+            "the worktree is locked: on a stick\n",
+            f"process {sleeper.pid} is running in the worktree (sleep)",
             f"process {writer.pid} has {tree}/log open for writing (sleep)",
-            "a git operation is in progress: merge", "other repositories inside it: clone",
+            "a git operation is in progress: merge",
+            "other repositories are inside the worktree: clone",
         ):  # fmt: skip
             assert reason in words
         assert "nowhere" not in words
         assert tree.is_dir()
         git(repository, "worktree", "add", "-q", "-b", "mine", str(cockpit.home / "mine"))
-        assert "cockpit did not create it" in await refusal(
+        assert "cockpit did not create the worktree" in await refusal(
             cockpit, tree=str(cockpit.home / "mine"), salvage=True
         )
         assert "There is no worktree" in await refusal(cockpit, tree="nobody")
@@ -592,10 +597,10 @@ async def test_work_without_a_worktree_or_a_branch_is_told_with_a_command_that_w
         told = (await cockpit.event("worktree.not_published")).text
         assert why in told
         if row.worktree is not None and Path(row.worktree).exists():
-            assert told.endswith(f"then push it: git -C {row.worktree} switch -c BRANCH")
+            assert told.endswith(f"then push the branch: git -C {row.worktree} switch -c BRANCH")
             return
         command = f"git -C {cockpit.repository} push REMOTE agent/api"
-        assert told.endswith(f"To push its commits: {command}")
+        assert told.endswith(f"To push the commits: {command}")
         made = git(cockpit.repository, "rev-parse", "agent/api")
         git(cockpit.repository, *shlex.split(command.replace("REMOTE", "origin"))[3:])
         assert git(remote, "rev-parse", "agent/api") == made
@@ -684,7 +689,7 @@ async def test_the_commands_list_refuse_and_remove(cockpit: Cockpit) -> None:
     (unmeasured,) = await listed(cockpit)
     assert unmeasured.size is None
     (Path(row.worktree) / "build").unlink()
-    assert "blocks removal: api is running in it" in shown.stdout
+    assert "blocks removal: api is running in the worktree" in shown.stdout
     refused = await asyncio.to_thread(cli, cockpit, "worktrees", "remove", "api")
     assert refused.returncode == 5
     assert "cockpit stop api" in refused.stderr

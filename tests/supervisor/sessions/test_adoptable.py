@@ -47,8 +47,10 @@ async def test_an_agent_that_runs_another_session_is_stopped_first(cockpit: Cock
             return refused.value.hint
 
         assert await hint() == (
-            "End its process, then stop api: cockpit stop api. "
+            "End the session's process, then stop api: cockpit stop api. "
             "Then: cockpit start api --resume 0b6e6c1e"
         )
         parts.agent.process = None
-        assert await hint() == "End its process, then: cockpit start api --resume 0b6e6c1e"
+        assert (
+            await hint() == "End the session's process, then: cockpit start api --resume 0b6e6c1e"
+        )

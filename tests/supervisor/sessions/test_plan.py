@@ -97,7 +97,7 @@ async def test_a_plan_sees_who_works_in_the_worktree_that_the_agent_would_use_ag
         told = await cockpit.refused(Plan(name="api"))
         begun = await cockpit.refused(Start(name="api"))
         assert (told.title, told.hint) == (
-            f"other is already running in {tree}", "Stop it first: cockpit stop other"
+            f"other is already running in {tree}", "Stop other first: cockpit stop other"
         )  # fmt: skip
         assert (told.title, told.hint) == (begun.title, begun.hint)
 

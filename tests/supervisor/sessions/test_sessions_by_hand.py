@@ -117,14 +117,14 @@ async def test_another_agents_session_is_refused_with_a_step_that_works_now(
     async with cockpit.flying(cockpit.agent(mode="observe", steps=2, step_tokens=100)):
         first = await cockpit.start()
         asked = Start(name="web", directory=str(cockpit.repository), resume=first.session_id)
-        assert (await cockpit.refused(asked)).hint == "Open it: cockpit attach api"
+        assert (await cockpit.refused(asked)).hint == "Open the pane: cockpit attach api"
         await cockpit.until(lambda row: row.state in {"idle", "done"})
         await cockpit.ask(Stop(name="api"))
         reopen = f"cockpit start api --resume {first.session_id}"
-        assert (await cockpit.refused(asked)).hint == f"Reopen it there: {reopen}"
+        assert (await cockpit.refused(asked)).hint == f"Reopen the session: {reopen}"
         assert (await cockpit.start()).session_id != first.session_id
         assert (await cockpit.refused(asked)).hint == (
-            f"Stop api first: cockpit stop api. Then reopen it there: {reopen}"
+            f"Stop api first: cockpit stop api. Then reopen the session: {reopen}"
         )
 
 
@@ -260,5 +260,5 @@ async def test_nor_by_a_cli_that_does_not_say_which_sessions_are_open(cockpit: C
         forge(cockpit, "web", session_id=first)
         await has_open("web", first)
         refused = await cockpit.refused(Start(name="api", resume="last"))
-        assert refused.detail.startswith("web has it open")
+        assert refused.detail.startswith("web has the session open")
         assert (await cockpit.row()).pid is None

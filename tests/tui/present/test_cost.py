@@ -41,7 +41,7 @@ def test_a_job_over_its_budget_says_so_on_its_row() -> None:
 def test_it_is_in_the_inbox_without_being_counted_as_waiting() -> None:
     (item,) = items([OVER])
     assert (item.kind, item.who) == ("budget", "api")
-    assert item.what == "Its job has cost $5.20 of a budget of $5.00."
+    assert item.what == "The job has cost $5.20 of a budget of $5.00."
     assert "does not stop the agent" in item.says[1]
     assert "1 budget" in plain(heading([item], "local", 80))
     assert [span.role for span in heading([item], "local", 80)][2] == "muted"

@@ -154,7 +154,7 @@ def test_the_next_step_names_the_users_own_keys() -> None:
     )
     runs = gone.model_copy(update={"pid": 7})
     assert items([runs], key_of=lambda action: own[action])[0].step == (
-        "Press y in the list of agents to stop its process, then start the agent again."
+        "Press y in the list of agents to stop the agent's process, then start the agent again."
     )
 
 

@@ -15,7 +15,7 @@ AGENT = AgentStatus(
     strategy="handoff", max_handoffs=3,
 )  # fmt: skip
 GONE = (
-    "ended, status unknown. The tmux server exited, and all its panes with it. Go on in its "
+    "ended, status unknown. The tmux server exited, which closed all panes. Go on in its "
     "session: cockpit start api --resume 3d1b2b48-27b3-4a5e-b08d-6fd2ed655ecc"
 )
 

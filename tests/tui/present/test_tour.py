@@ -61,14 +61,14 @@ def test_a_dialog_that_cockpit_does_not_recognise_is_answered_in_the_pane(
     assert there.needs is not None
     needs = there.needs.model_copy(update={"answerable": False})
     text = said(there.model_copy(update={"needs": needs}), selected="weeks")
-    assert text.startswith(f"weeks {does}: press Enter to answer it in its pane.")
+    assert text.startswith(f"weeks {does}: press Enter to answer in the agent's pane.")
 
 
 def test_a_dialog_is_answered_with_the_same_key_and_not_in_the_pane() -> None:
     permission, question = asking("permission", "python3 -c 1"), asking("question", "Where?")
     text = said(permission, selected="weeks")
     assert text.startswith(
-        "weeks asks for permission to use Bash: press a to read it and answer here"
+        "weeks asks for permission to use Bash: press a to read the request and answer here"
     )
     assert "weeks has a question: select weeks, then press a" in said(question)
     assert "press x" in said(question, selected="weeks", approve="x")

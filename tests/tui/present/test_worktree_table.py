@@ -128,5 +128,5 @@ def test_a_repository_that_cannot_be_listed_says_why() -> None:
         directory="/r", repository="/r", made=False, unlisted="git does not answer"
     )
     said = plain(row(broken, table([broken], NOW, 98, ""), NOW, ""))
-    assert "its worktrees cannot be listed: git does not answer" in said
+    assert "cannot list the worktrees: git does not answer" in said
     assert "not cockpit" not in said

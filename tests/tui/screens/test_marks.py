@@ -148,7 +148,7 @@ async def test_actions_without_a_plural_and_the_agents_screen_stay_with_the_sele
 async def test_an_ended_agent_is_forgotten_and_renamed(fly: Fly) -> None:
     async with fly(three(), selected="old") as flight:
         await flight.press("delete")
-        await flight.reads("Forget old?", "Its history, documents and worktree")
+        await flight.reads("Forget old?", "The history, documents and worktree")
         await flight.press("y")
         await flight.until(lambda: flight.client.asked == [Forget(name="old")])
         flight.client.forget("old")

@@ -120,7 +120,7 @@ async def test_removing_takes_two_different_keys_and_tells_how_to_have_it_back(f
         await flight.press("x", "x", "x", "n")
         assert flight.asked == []
         await flight.press("x")
-        await flight.reads("Remove /r/.worktrees/api?", "Its branch agent/api is kept")
+        await flight.reads("Remove /r/.worktrees/api?", "The branch agent/api is kept")
         await flight.press("y")
         await flight.reads(
             "1 worktree", "✓ removed /r/.worktrees/api", "saved as refs/cockpit/salvage/api/1",

@@ -248,8 +248,8 @@ def _refusal(path: Path, reason: str) -> Failed:
     return Failed(
         f"Cannot change {_shown(path)}",
         f"The file {safe_line(reason)}. {_UNCHANGED}",
-        "Make it a plain JSON file that you own and can write, or edit it yourself. The entry in "
-        f"hooks.SessionStart is:\n{json.dumps(entry())}",
+        "Make the file a plain JSON file that you own and can write, or edit the file "
+        f"yourself. The entry in hooks.SessionStart is:\n{json.dumps(entry())}",
     )
 
 

@@ -94,10 +94,10 @@ RESERVED_ARGUMENTS = {
     "--settings": "cockpit uses this option for its hooks and status line",
     "--print": "an agent is one interactive session",
     "-p": "an agent is one interactive session",
-    "--background": "it would run the agent outside its pane",
-    "--bg": "it would run the agent outside its pane",
-    "--bare": "it disables the hooks that cockpit needs",
-    "--safe-mode": "it disables the hooks that cockpit needs",
+    "--background": "the option would run the agent outside its pane",
+    "--bg": "the option would run the agent outside its pane",
+    "--bare": "the option disables the hooks that cockpit needs",
+    "--safe-mode": "the option disables the hooks that cockpit needs",
 }
 """CLI arguments that the user may not set, each with the reason."""
 

@@ -30,7 +30,7 @@ _DIALOGS: FirstDialogs = (
     FirstDialog(
         re.compile(r"open in another app", re.I),
         "the session is open in another process",
-        "close it there, then press R in the agent's pane",
+        "close the session in that process, then press R in the agent's pane",
     ),
 )
 

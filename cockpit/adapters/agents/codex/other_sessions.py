@@ -195,7 +195,8 @@ def _with_obstacle(session: LiveSession, others: int) -> LiveSession:
     elif others:
         obstacle = Obstacle(
             f"The session's process has {others + 1} sessions open; all of them would end.",
-            "If you left the session with /clear, wait a minute; else end it in its terminal",
+            "If you left the session with /clear, wait a minute; otherwise end the session "
+            "in its terminal",
         )
     else:
         return session

@@ -42,8 +42,8 @@ from cockpit.ports.panes import Launch, Screen
 from cockpit.ports.runtimes import Aside, CompactionRule, Program, SessionOrder, Signal
 
 RESERVED_ARGUMENTS = {
-    "--daemon": "it would run the agent outside its pane",
-    "--remote": "it would run the agent outside its pane",
+    "--daemon": "the option would run the agent outside its pane",
+    "--remote": "the option would run the agent outside its pane",
     "--full-auto": "cockpit sets the permission mode; use permission_mode",
     "--sandbox": "cockpit sets the permission mode; use permission_mode",
     "-s": "cockpit sets the permission mode; use permission_mode",

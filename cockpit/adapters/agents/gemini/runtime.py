@@ -72,8 +72,8 @@ RESERVED_ARGUMENTS = {
     "--approval-mode": "cockpit sets the permission mode; use permission_mode",
     "--yolo": "cockpit sets the permission mode; use permission_mode",
     "-y": "cockpit sets the permission mode; use permission_mode",
-    "--extensions": "it could disable cockpit's extension",
-    "-e": "it could disable cockpit's extension",
+    "--extensions": "the option could disable cockpit's extension",
+    "-e": "the option could disable cockpit's extension",
     "--worktree": "cockpit creates worktrees; use [agents.worktree]",
     "-w": "cockpit creates worktrees; use [agents.worktree]",
 }
@@ -171,7 +171,8 @@ class Gemini(HookedRuntime):
             raise NotNow(
                 f"Gemini does not trust {order.directory}",
                 "Gemini would begin to work before you answer its trust dialog.",
-                "Run `gemini` there once and choose to trust the folder, then try again.",
+                "Run `gemini` in the directory once and choose to trust the folder, then try "
+                "again.",
             )
         return []
 
@@ -304,11 +305,11 @@ def _without_hooks(lacks: str) -> str:
     if not lacks:
         return ""
     if lacks == Linked.OFF:
-        step = "To enable it, in the agent's directory: gemini extensions enable cockpit"
+        step = "To enable the extension, in the agent's directory: gemini extensions enable cockpit"
     elif lacks == Linked.HOOKS_OFF:
-        step = "To switch them on, set hooksConfig.enabled to true in Gemini's settings.json"
+        step = "To switch on the hooks, set hooksConfig.enabled to true in Gemini's settings.json"
     else:
-        step = "To link it: cockpit setup gemini"
+        step = "To link the extension: cockpit setup gemini"
     return f"cockpit's extension is {lacks}: requests wait for the end of a turn. {step}"
 
 

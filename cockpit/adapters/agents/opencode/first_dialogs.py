@@ -17,7 +17,7 @@ _DIALOGS: FirstDialogs = (
     FirstDialog(
         re.compile(r"Configuration is invalid|ConfigInvalidError|ConfigJsonError"),
         "opencode cannot read its configuration",
-        "correct the file that its pane names, then start the agent again",
+        "correct the file that the agent's pane names, then start the agent again",
     ),
 )
 

@@ -43,7 +43,7 @@ class UnderAgentLock:
                     raise NotNow(
                         f"{asked.name} began another session in the meantime",
                         "Your request was for its previous session.",
-                        f"Check it, then try again: cockpit status {asked.name}",
+                        f"Check the agent, then try again: cockpit status {asked.name}",
                     )
                 if self._life.ending:
                     raise NotNow(

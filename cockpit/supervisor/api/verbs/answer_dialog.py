@@ -104,20 +104,20 @@ class AnswerHandler:
             raise NotNow(
                 f"This dialog of {agent.name} was already answered",
                 "No key was pressed.",
-                f"See what it asks now: cockpit answer {agent.name}",
+                f"See the open dialog: cockpit answer {agent.name}",
             )
         dialog = await look(agent, self._dependencies.panes)
         if isinstance(dialog, str):
             raise NotNow(
                 f"The dialog of {agent.name} cannot be answered from here",
                 f"No key was pressed: {dialog}.",
-                f"Answer it in its pane: cockpit attach {agent.name}",
+                f"Answer in the agent's pane: cockpit attach {agent.name}",
             )
         if dialog.identity != identity:
             raise NotNow(
                 f"Another dialog of {agent.name} is open now",
-                f"No key was pressed. It asks: {self._redact(agent)(summary(dialog))}",
-                f"Read it, then answer: cockpit answer {agent.name}",
+                f"No key was pressed. The open dialog: {self._redact(agent)(summary(dialog))}",
+                f"Read the dialog, then answer: cockpit answer {agent.name}",
             )
         return dialog
 
@@ -203,12 +203,12 @@ class AnswerHandler:
             raise Failed(
                 f"{agent.name} ended while its dialog was answered",
                 "It is unknown whether the answer was accepted.",
-                f"See how it ended: cockpit status {agent.name}",
+                f"See how the agent ended: cockpit status {agent.name}",
             )
         raise Failed(
             f"{agent.name} did not accept the answer",
             "The key was pressed, but the dialog is still open.",
-            f"Check its pane: cockpit attach {agent.name}",
+            f"Check the agent's pane: cockpit attach {agent.name}",
         )
 
     async def _looked(self, agent: Agent) -> OpenDialog | str:
@@ -287,5 +287,5 @@ def _stopped(agent: Agent, why: str, *, pressed: bool) -> NotNow:
     return NotNow(
         f"The dialog of {agent.name} cannot be answered from here",
         f"{keys}: {why}.",
-        f"Answer it in its pane: cockpit attach {agent.name}",
+        f"Answer in the agent's pane: cockpit attach {agent.name}",
     )

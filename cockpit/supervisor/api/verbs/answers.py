@@ -117,7 +117,7 @@ class Answers:
         raise NotNow(
             f"The handoff of {agent.name} was approved before your answer arrived",
             "Nothing was cancelled.",
-            f"To cancel it all the same: cockpit refuse {agent.name}",
+            f"To cancel the handoff all the same: cockpit refuse {agent.name}",
         )
 
     def _note_answer(self, agent: Agent, by: str) -> None:
@@ -162,7 +162,7 @@ class Answers:
             raise NotNow(
                 f"The handoff document of {agent.name} has changed since it was shown",
                 "Nothing was approved or ended.",
-                f"Read it again, then answer: cockpit show {agent.handoff_record.id[:8]}",
+                f"Read the document again, then answer: cockpit show {agent.handoff_record.id[:8]}",
             )
 
 
@@ -190,15 +190,15 @@ def _no_question(agent: Agent) -> NotNow:
     if agent.handoff is not None:
         phase = PHASES.get(type(agent.handoff.state), "ended")
         detail = f"Current phase of the handoff: {phase}."
-        hint = f"Wait for its next question: cockpit wait {agent.name} --for needs-you"
+        hint = f"Wait for the agent's next question: cockpit wait {agent.name} --for needs-you"
     elif agent.alive:
         detail = "No handoff is in progress."
-        hint = f"Begin one: cockpit handoff {agent.name}"
+        hint = f"Begin a handoff: cockpit handoff {agent.name}"
     else:
         detail = "The agent is not running, and no handoff is in progress."
         reopens = agent.runtime.capabilities.reopening and agent.record.session is not None
         resume = " --resume" if reopens else ""
-        hint = f"Start it: cockpit start {agent.name}{resume}"
+        hint = f"Start the agent: cockpit start {agent.name}{resume}"
     return NotNow(f"No handoff of {agent.name} is waiting for your answer", detail, hint)
 
 
@@ -208,5 +208,5 @@ def same_handoff(agent: Agent, seen: str | None) -> None:
         raise NotNow(
             f"{agent.name} has a different question now",
             "The handoff that you answered is over.",
-            "Check its status, then answer again.",
+            "Check the agent's status, then answer again.",
         )

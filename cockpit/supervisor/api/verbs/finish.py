@@ -65,7 +65,7 @@ def _check(agent: Agent) -> None:
         raise NotNow(
             f"{agent.name} was never started",
             "There is no job to mark as done.",
-            f"Start it: cockpit start {agent.name}",
+            f"Start the agent: cockpit start {agent.name}",
         )
     if agent.handoff is not None and not is_revocable(agent.handoff):
         raise NotNow(
@@ -77,7 +77,9 @@ def _check(agent: Agent) -> None:
         working = agent.session_state.activity.turn is Turn.WORKING
         busy = "is working" if working else "is asking you a question"
         step = (
-            "Wait for the end of its turn, or interrupt it" if working else "Answer it in its pane"
+            "Wait for the end of the turn, or interrupt the turn"
+            if working
+            else "Answer in the agent's pane"
         )
         raise NotNow(
             f"{agent.name} {busy}",

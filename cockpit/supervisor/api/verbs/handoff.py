@@ -69,7 +69,7 @@ class HandoffHandler:
             raise NotNow(
                 f"{agent.name} is not running",
                 "There is no running session to hand off.",
-                f"Start it: cockpit start {agent.name}",
+                f"Start the agent: cockpit start {agent.name}",
             )
         if asked.by_agent and given is not None and await self._is_draft(agent, given):
             await self._engine.look(agent)
@@ -98,7 +98,7 @@ class HandoffHandler:
             raise NotNow(
                 f"{agent.name} was never started",
                 "There is no session to hand off.",
-                f"Start it: cockpit start {agent.name}",
+                f"Start the agent: cockpit start {agent.name}",
             )
         same_handoff(agent, asked.handoff)
         if asked.handoff is not None and agent.handoff is None:
@@ -124,11 +124,13 @@ class HandoffHandler:
         if asked.by_agent:
             raise NotNow(
                 f"A handoff of {agent.name} is waiting for the user",
-                "Only the user can approve it.",
+                "Only the user can approve the handoff.",
                 "Continue your work.",
             )
         if target is not None and (why := await self._engine.retarget(agent, target)):
-            return Done(message=f"{why}. Allow it: cockpit approve {agent.name}", name=agent.name)
+            return Done(
+                message=f"{why}. Allow the handoff: cockpit approve {agent.name}", name=agent.name
+            )
         await self._engine.approve(agent, None, straight=False)
         if asked.now:
             await self._engine.apply(agent, Hurried(self._dependencies.clock.monotonic()))
@@ -177,7 +179,9 @@ class HandoffHandler:
         await self._engine.look(agent)
         then = "you review the document before the session ends" if review else "no review"
         if because is None and record.details.because is not None:
-            then = f"{record.details.because.words}. Allow it: cockpit approve {agent.name}"
+            then = (
+                f"{record.details.because.words}. Allow the handoff: cockpit approve {agent.name}"
+            )
         where = f" to {asked.host or asked.to}" if asked.host or asked.to else ""
         message = f"Handing off {agent.name}{where}{interrupts}; {then}"
         return Done(message=message, name=agent.name, document=record.id)
@@ -198,14 +202,14 @@ class HandoffHandler:
         if agent.handoff is None or not isinstance(agent.handoff.state, Moving):
             raise NotNow(
                 f"{agent.name} is not being moved",
-                "Its handoff has ended, or is not ready for the move. No session was ended.",
+                "The handoff has ended, or is not ready for the move. No session was ended.",
                 f"See: cockpit history {agent.name}",
             )
         if agent.alive and agent.session_state.activity.turn is Turn.WORKING:
             raise NotNow(
                 f"{agent.name} is working again",
-                "It got a prompt while its job was being moved. No session was ended.",
-                "Try again when its turn has ended.",
+                "The agent got a prompt while the job was being moved. No session was ended.",
+                "Try again when the agent's turn has ended.",
             )
         where = agent.handoff.plan.move_to
         await self._engine.apply(agent, MovedAway())
@@ -231,7 +235,7 @@ class HandoffHandler:
         if held and isinstance(state, Asked | Reviewing):
             raise NotNow(
                 f"A handoff of {agent.name} is waiting for the user",
-                f"{held.words}. Only the user can approve it.",
+                f"{held.words}. Only the user can approve the handoff.",
                 "Continue your work.",
             )
         why = self._triggers.objection(agent) if agent.handoff is None else None
@@ -294,7 +298,7 @@ def _check_move(agent: Agent, asked: Handoff) -> None:
         raise NotNow(
             f"A handoff of {agent.name} is already in progress",
             f"Current phase: {PHASES.get(type(agent.handoff.state), 'ended')}.",
-            f"Wait until it ends, or refuse it: cockpit refuse {agent.name}",
+            f"Wait, or refuse the handoff: cockpit refuse {agent.name}",
         )
 
 

@@ -35,4 +35,4 @@ class LoadHandler:
             self._changed(agent)
         await self._automatic_starts.run()
         names = ", ".join(configured.name for configured in loaded.settings.agents) or "none"
-        return Done(message=f"Read the configuration; its agents: {names}")
+        return Done(message=f"Loaded the configuration; its agents: {names}")

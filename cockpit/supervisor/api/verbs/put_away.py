@@ -106,8 +106,8 @@ class PutAwayHandler:
         if self._define_again(old) is not None:
             file = safe_line(agent.record.config_file or "your configuration")
             still = (
-                f". {file} still defines {old}: it is listed as not started. Change its name there "
-                f"too, then: cockpit forget {old}"
+                f". {file} still defines {old}, so {old} is listed as not started. Change the name "
+                f"in that file too, then: cockpit forget {old}"
             )
         return Done(message=f"Renamed {old} to {new}; its history is kept{kept}{still}", name=new)
 
@@ -125,15 +125,15 @@ class PutAwayHandler:
         if agent.alive:
             raise NotNow(
                 f"{agent.name} is running (pid {agent.process.pid if agent.process else '?'})",
-                "Its process, pane and lock contain the name until the process ends.",
-                f"Stop it first: cockpit stop {agent.name}",
+                "The agent's process, pane and lock contain the name until the process ends.",
+                f"Stop the agent first: cockpit stop {agent.name}",
             )
         if run is not None and (left := processes.marked(run)):
             pids = ", ".join(str(process.pid) for process in left)
             raise NotNow(
                 f"Processes of {agent.name} are still running (pid {pids})",
-                "Its session has ended, but these processes continue in the background.",
-                f"End them first: cockpit stop {agent.name}",
+                "The agent's session has ended, but background processes of the session continue.",
+                f"End the processes first: cockpit stop {agent.name}",
             )
 
     async def _close_pane(self, agent: Agent) -> None:

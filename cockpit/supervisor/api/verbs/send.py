@@ -83,7 +83,7 @@ class SendHandler:
             raise Failed(
                 f"{agent.name} did not accept the prompt",
                 why,
-                f"Check its pane: cockpit attach {agent.name}",
+                f"Check the agent's pane: cockpit attach {agent.name}",
             )
 
     async def _composer(self, agent: Agent) -> bool | None:
@@ -105,7 +105,9 @@ class SendHandler:
             if not agent.alive or agent.process != process:
                 raise NotNow(
                     f"{agent.name} ended before the prompt was sent",
-                    str(agent.exit) if agent.exit else "Another session is running in its pane.",
+                    str(agent.exit)
+                    if agent.exit
+                    else "Another session is running in the agent's pane.",
                     f"See: cockpit status {agent.name}",
                 )
             _refuse_dialog(agent)
@@ -160,7 +162,7 @@ class SendHandler:
             raise NotNow(
                 f"{name} is not running",
                 str(agent.exit) if agent.exit else "",
-                f"Start it: cockpit start {name}",
+                f"Start the agent: cockpit start {name}",
             )
         pane_of(agent)
         return agent
@@ -172,7 +174,7 @@ def _refuse_dialog(agent: Agent) -> None:
         raise NotNow(
             f"{agent.name} is asking a question in its pane",
             "Your text would be taken as the answer.",
-            f"Answer it: cockpit answer {agent.name}"
+            f"Answer the question: cockpit answer {agent.name}"
             if agent.runtime.capabilities.answers and not agent.troubles.dialog
             else f"Answer in the pane: cockpit attach {agent.name}",
         )

@@ -57,7 +57,7 @@ OFF = "Sessions are not listed. To list them, set in cockpit.toml: [elsewhere] s
 ADOPTING = "◌ Adopting the session: waiting for its process to end."
 WRITING = "◌ A copy of the session is writing its handoff document."
 BUSY = "Wait until the current request for this session has finished."
-CONTINUE = "To continue from it: cockpit continue PATH --name NAME"
+CONTINUE = "To continue from the document: cockpit continue PATH --name NAME"
 
 
 class ElsewhereScreen(BaseScreen):
@@ -325,7 +325,7 @@ class ElsewhereScreen(BaseScreen):
             main = self.model.main
             host = session.host or (main.host if main.is_remote else "")
             command = f"{CONTINUE} --host {safe_line(host, 32)}" if host else CONTINUE
-            request = [Span("Its handoff document:", "name"), Span(path), Span(command)]
+            request = [Span("The handoff document:", "name"), Span(path), Span(command)]
         key = shown_key(BY_ID["elsewhere.adopt"], self.ui.keys)
         return detail(session, datetime.now(UTC), width, self.ui.home, request, key)
 

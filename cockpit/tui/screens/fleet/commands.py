@@ -241,7 +241,8 @@ class Commands:
         kept = "worktree" if self._agent.worktree else "files"
         self._confirm(
             f"Stop {name}?",
-            f"This ends its process. Its {kept} and session are kept, so you can start it again.",
+            f"This ends the agent's process. The {kept} and the session are kept, so you can "
+            "start the agent again.",
             Stop(name=name),
             "stop it",
         )
@@ -250,8 +251,8 @@ class Commands:
         name = self._agent.name
         self._confirm(
             f"Forget {name}?",
-            "This removes it from the list. Its history, documents and worktree are kept. An agent "
-            "that your configuration file defines is listed again as not started.",
+            "This removes the agent from the list. The history, documents and worktree are "
+            "kept. An agent that your configuration file defines is listed again as not started.",
             Forget(name=name),
             "forget it",
         )

@@ -119,7 +119,7 @@ class PaneSplit:
             return self._set("list_width", view.list_width - steps * STEP)
         fleet = self._screen.fleet
         if steps < 0 and fleet.virtual_size.height <= fleet.size.height:
-            return "The list already shows every agent."
+            return "The pane stays this size: the list already shows every agent."
         shown = fleet.size.height * 100 // max(1, self._screen.app.size.height - 2)
         start = min(view.list_height, max(shown, LEAST + STEP)) if steps > 0 else view.list_height
         return self._set("list_height", start - steps * STEP)

@@ -71,16 +71,16 @@ def _request(action: str, agent: AgentStatus, text: str) -> tuple[str, Verb]:
     name, handoff = agent.name, agent.handoff
     if action == "stop":
         kept = "worktree and session are" if agent.worktree else "session is"
-        return f"Its process ends; its {kept} kept.", Stop(name=name)
+        return f"The agent's process ends; its {kept} kept.", Stop(name=name)
     if action == "forget":
         kept = "history, documents and worktree" if agent.worktree else "history and documents"
-        sentence = f"It is removed from the list; {kept} are kept."
+        sentence = f"The agent is removed from the list; {kept} are kept."
         return sentence, Forget(name=name)
     if action == "send":
         return f"Prompt: {safe_line(text, 60)}", Send(name=name, text=text)
-    sentence = "It writes its document, which you then review."
+    sentence = "The agent writes its document, which you then review."
     if handoff is not None and handoff.phase == "review":
-        sentence = "Its session ends, and a new one starts with the document."
+        sentence = "The session ends, and a new one starts with the document."
     return sentence, Approve(name=name, handoff=handoff.id if handoff else None)
 
 

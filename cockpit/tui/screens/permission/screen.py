@@ -330,7 +330,7 @@ class PermissionScreen(TextScreen):
         if chosen is None:
             show_reason(self, self._no_choice())
         elif chosen.text == "no":
-            show_reason(self, "This choice takes no text. Select one that does.")
+            show_reason(self, "This choice takes no text. Select a choice that takes text.")
         elif self._may_answer():
             self._ask_text(chosen)
 

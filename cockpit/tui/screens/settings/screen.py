@@ -60,9 +60,13 @@ class SettingsScreen(ChangeForm):
     EXPLAINED = (
         ("thresholds", 'A share ("70%"), tokens ("130k"), or the remainder ("30% left").'),
         ("← →", "Lower or raise a threshold; in text that you typed, move the cursor."),
-        ("cap", "A limit in tokens, for windows of 500k and more; the lower value wins."),
+        (
+            "cap",
+            "A limit in tokens, for windows of 500k and more. The lower of limit and "
+            "threshold applies.",
+        ),
         ("window", '"auto", or tokens such as "200k" if the CLI reports the wrong size.'),
-        ("mode", "For agents started from now on; running agents keep theirs."),
+        ("mode", "Applies to agents that you start from now on; running agents keep their mode."),
         (
             "theme",
             "Enter lists all themes. A theme is previewed at once; refresh, glyphs and colours "
