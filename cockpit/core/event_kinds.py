@@ -30,7 +30,7 @@ EventKind = Literal[
 ]  # fmt: skip
 
 MEANINGS: dict[EventKind, str] = {
-    "agent.adopting": "A session that cockpit did not start is being ended, to adopt it.",
+    "agent.adopting": "A session is being ended so that cockpit can adopt it.",
     "agent.arrived": "The agent continues a job that was moved from another machine.",
     "agent.compacted": "The CLI compacted the context.",
     "agent.company": "Another agent is running in the same directory.",
@@ -67,7 +67,7 @@ MEANINGS: dict[EventKind, str] = {
     "handoff.documenting": "The handoff document is being written.",
     "handoff.edited": "You changed the handoff document.",
     "handoff.failed": "The handoff failed.",
-    "handoff.held_back": "A handoff asks you first, does not begin, or stays in the same CLI.",
+    "handoff.held_back": "A handoff waits for you, does not begin, or stays in the same CLI.",
     "handoff.interrupted": "The agent's turn was interrupted for the handoff.",
     "handoff.moved": "The job continues on another machine; the session here was ended.",
     "handoff.moving": "The job is being moved to another machine.",

@@ -109,7 +109,7 @@ class ElsewhereDocuments:
         )
         return Done(
             message=f"Wrote the handoff document of session {short_session_id(session.id)}.{spent} "
-            f"To continue from it: cockpit continue {path} --name NAME",
+            f"To continue from the document: cockpit continue {path} --name NAME",
             document=str(path),
         )
 

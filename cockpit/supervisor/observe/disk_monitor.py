@@ -69,7 +69,7 @@ class DiskMonitor:
         if isinstance(obstacle, Obstacle):
             return (
                 f"cockpit cannot write its state: {state} {obstacle.why}."
-                f" {safe_line(obstacle.remedy)}. Handoffs wait until this is fixed"
+                f" {safe_line(obstacle.remedy)}. Handoffs wait until the problem is fixed"
             )
         store = self._dependencies.store
         if store.refused is None:
@@ -81,7 +81,7 @@ class DiskMonitor:
         why = safe_line(store.refused, 300).rstrip(".")
         return (
             f"cockpit cannot write its state: {why}. Check the disk's free space and the quota:"
-            f" df -h {state}. Handoffs wait until this is fixed"
+            f" df -h {state}. Handoffs wait until the problem is fixed"
         )
 
 

@@ -29,15 +29,15 @@ def _steps(agent: AgentStatus) -> str:
     writes = "The agent writes a handoff document, usually in a few minutes."
     if agent.runtime == "command":
         writes = "cockpit writes a handoff document."
-    then = "Then its session ends and a new one starts in the same directory."
+    then = "Then the agent's session ends and a new one starts in the same directory."
     if successor := _successor(agent):
         then = (
-            "Then its session ends and a new one starts in the same directory, in "
+            "Then the agent's session ends and a new one starts in the same directory, in "
             f"{successor} (setting `successor`) if that CLI can start."
         )
     if agent.mode == "auto":
         return f"{writes} {then}"
-    return f"{writes} You review it. {then}"
+    return f"{writes} You review the document. {then}"
 
 
 def _successor(agent: AgentStatus) -> str:

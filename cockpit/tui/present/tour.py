@@ -109,13 +109,13 @@ def _of_handoff(
     if phase == "review" and agent.needs:
         text = (
             f"{name} has written its document: {press} {_key('document', keys)} to read it, "
-            f"{_key('approve', keys)} to approve. Its session ends only after you approve."
+            f"{_key('approve', keys)} to approve. The session ends only after you approve."
         )
         return 0, Step(f"review {agent.name}", text)
     if phase == "asked" and agent.needs:
         text = (
             f"{name} reached {used}: {press} {_key('approve', keys)} to hand it off. "
-            "You will see its document before anything ends."
+            "You will see the document before anything ends."
         )
         return 1, Step(f"asked {agent.name}", text)
     if phase in {"waiting", "documenting"}:

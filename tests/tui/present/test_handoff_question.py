@@ -16,8 +16,8 @@ SERVER = BackgroundStatus(id="b1", type="shell", command="npm run dev")
 @pytest.mark.parametrize(
     ("changes", "said", "unsaid"),
     [
-        ({"mode": "prompt"}, "You review it.", "is working now"),
-        ({"mode": "auto"}, "Then its session ends", "You review it."),
+        ({"mode": "prompt"}, "You review the document.", "is working now"),
+        ({"mode": "auto"}, "Then the agent's session ends", "You review the document."),
         ({"state": "working"}, "its session ends only after the current turn", "background"),
         ({"background": [SERVER]}, "also ends 1 background task", "working"),
         ({"background": [SERVER, SERVER]}, "2 background tasks", "working"),

@@ -47,7 +47,9 @@ async def test_a_handoff_asks_first_and_says_what_it_ends_and_costs(fly: Fly) ->
         await flight.press("h", "left")
         await flight.press("f")
         await flight.reads(
-            "Hand off checkout to a new session?", "Then its session ends", "The handoff costs"
+            "Hand off checkout to a new session?",
+            "Then the agent's session ends",
+            "The handoff costs",
         )
         await flight.press("f", "n")
         assert flight.client.asked == []

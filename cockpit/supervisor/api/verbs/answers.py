@@ -90,7 +90,7 @@ class Answers:
         if moving and agent.alive:
             message = (
                 f"Refused: {agent.name} keeps its session. If a session of the job already runs on "
-                f"{host}, stop it there"
+                f"{host}, stop that session"
             )
             return Done(message=message, name=agent.name)
         if not agent.alive:
