@@ -705,7 +705,7 @@ async def test_the_commands_list_refuse_and_remove(cockpit: Cockpit) -> None:
         "sh", "-c", line, env=dict(os.environ), stderr=asyncio.subprocess.PIPE
     )
     _, told = await inside.communicate()
-    assert f"your shell is in it (sh, process {inside.pid})" in told.decode()
+    assert f"your shell is in the worktree (sh, process {inside.pid})" in told.decode()
     assert "cd elsewhere first." in told.decode()
     assert "End it" not in told.decode()
     (Path(row.worktree) / "late").write_text("late\n")
