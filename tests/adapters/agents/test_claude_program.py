@@ -39,7 +39,7 @@ def test_the_bundled_one_comes_next_or_when_asked_for(tmp_path: Path) -> None:
 def test_a_named_one_is_the_only_one(tmp_path: Path) -> None:
     named = program(tmp_path / "my claude", "echo 1.2.3")
     assert find_program({}, path=named).path == named
-    with pytest.raises(ProgramMissing, match="does not exist"):
+    with pytest.raises(ProgramMissing, match="Cannot find"):
         find_program({}, path=tmp_path / "none")
 
 
