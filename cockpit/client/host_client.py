@@ -151,7 +151,7 @@ class HostClient:
         if host != self.host:
             raise NoSuchAgent(
                 f"{quoted(name)} is not on host {self.host}",
-                hint=f"Use a name of that host: cockpit status --host {self.host}",
+                hint=f"List the agents of {self.host}: cockpit status --host {self.host}",
             )
         return own_name
 

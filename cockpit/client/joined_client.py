@@ -240,7 +240,7 @@ def _cursors(cursor: str) -> dict[str, str | None]:
 
 
 def _not_connected(host: str) -> CockpitError:
-    return NoSupervisor("not connected", "", f"To check it: cockpit doctor --host {host}")
+    return NoSupervisor("not connected", "", f"Check the host: cockpit doctor --host {host}")
 
 
 async def _answer(answer: Awaitable[Answer]) -> Answer | CockpitError:

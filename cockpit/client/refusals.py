@@ -59,7 +59,7 @@ def not_running(socket: Path | str) -> NoSupervisor:
     return NoSupervisor(
         "No supervisor is running",
         f"Nothing listens on {socket}.",
-        "Start one with: cockpit up",
+        "Start the supervisor: cockpit up",
     )
 
 
@@ -67,7 +67,8 @@ def unreachable(socket: Path | str, pid: int) -> Unreachable:
     """Return the error for a supervisor that holds its lock but does not listen on the socket."""
     return Unreachable(
         f"A supervisor is running (pid {pid}) but not answering on its socket",
-        f"It is starting or ending, or {socket} was removed and will be recreated in seconds.",
+        f"The supervisor is starting or ending, or {socket} was removed and will be recreated in "
+        "seconds.",
         f"Try again in a moment. If that fails: kill {pid} (agents keep running), then: cockpit up",
         pid,
     )

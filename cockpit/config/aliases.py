@@ -114,7 +114,8 @@ OLD_NAMES: tuple[OldName, ...] = (
     OldName("autonomous_handoff.enabled", "mode", _on_or_off(None, "observe")),
     OldName("autonomous_handoff.max_turns_to_analyze", why="the whole transcript is read"),
     OldName(
-        "autonomous_handoff.include_recent_activity", why="documents list the last five tool calls"
+        "autonomous_handoff.include_recent_activity",
+        why="every document lists up to five recent tool calls",
     ),
     OldName("autonomous_handoff.extract.gobby_tasks", why="a feature of another program"),
     OldName("autonomous_handoff.extract.todowrite", why=_FACTS),
@@ -227,7 +228,7 @@ class _Renaming:
             # [defaults] has no directory: each agent without a directory gets the value.
             for agent in _tables_of(self.data.get("agents")):
                 agent.setdefault("directory", value)
-            self._add_notice(was, "is now the directory of each agent that sets none")
+            self._add_notice(was, "now applies to each agent without a directory")
             return
         try:
             value = old.convert(value) if old.convert else value

@@ -59,7 +59,7 @@ def check_agent(origin: Origin, agent: AgentSettings) -> None:
         raise file.refusal(
             (*at, "runtime"),
             'runtime = "command" needs a command',
-            'Add one, as a list: command = ["./my-agent"]',
+            'Add a command, as a list: command = ["./my-agent"]',
         )
     check_context(file, at, agent.context)
 
@@ -119,7 +119,7 @@ def _check_runtimes(file: ConfigFile, runtimes: Runtimes) -> None:
             raise file.refusal(
                 ("runtimes", name, "reader"),
                 "a reader needs a record",
-                'Add one: record = "{directory}/.agent/{session}.jsonl"',
+                'Add a record: record = "{directory}/.agent/{session}.jsonl"',
             )
         if runtime.ready and runtime.prompt:
             raise file.refusal(
@@ -131,13 +131,13 @@ def _check_runtimes(file: ConfigFile, runtimes: Runtimes) -> None:
             raise file.refusal(
                 ("runtimes", name, "ready"),
                 "cockpit pastes the first prompt only into a program that accepts pasted prompts",
-                "Add takes_paste = true",
+                "Add takes_paste = true, if the program accepts pasted prompts.",
             )
         if names_record and not runtime.record:
             raise file.refusal(
                 ("runtimes", name, "arguments" if in_arguments else "session"),
                 "{record} needs a record",
-                'Add one: record = "{state}/{session}.jsonl"',
+                'Add a record: record = "{state}/{session}.jsonl"',
             )
         if runtime.record and not (names_session or names_record):
             raise file.refusal(
@@ -200,13 +200,11 @@ def check_keys(file: ConfigFile, own: Mapping[str, str]) -> None:
     if (conflict := clash(own)) is not None:
         key, action, other = conflict
         digits = f"the digits select {selected_by_digits(action)}"
-        taken = f'"{other}" uses it too' if other else digits
+        taken = f'"{other}" uses the key too' if other else digits
         raise file.refusal(
             place_of_key(file, action),
             f"{key} is already taken: {taken}",
-            f'Choose another key, or give "{other}" another one.'
-            if other
-            else "Choose another key.",
+            f'Choose another key here or for "{other}".' if other else "Choose another key.",
         )
 
 

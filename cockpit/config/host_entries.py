@@ -152,6 +152,6 @@ def _write(places: Places, path: Path, text: str, meant: dict[str, Any], *, trus
 def _unchanged(path: Path) -> Failed:
     return Failed(
         f"Cannot change the hosts in {shown_path(path)}",
-        "cockpit cannot edit them in the form that the file uses; nothing was written.",
+        "cockpit cannot edit hosts in the form that the file uses; nothing was written.",
         "Edit the [[hosts]] tables by hand; then validate the file: cockpit config check",
     )

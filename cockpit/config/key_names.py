@@ -332,7 +332,7 @@ def reserved_key(own: Mapping[str, str]) -> tuple[str, str] | None:
         for other, keys in DEFAULT_KEYS.items():
             taken = {*keys} if other not in own else ()
             if other != RETURN_ACTION and (shared := [key for key in back if key in taken]):
-                return RETURN_ACTION, f'{shared[0]} is already taken: "{other}" uses it too'
+                return RETURN_ACTION, f'{shared[0]} is already taken: "{other}" uses the key too'
     for action, key in _pairs(own):
         if key in back and action != RETURN_ACTION:
             return action, f"{key} is reserved: it goes back from an agent's pane"

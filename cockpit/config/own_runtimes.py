@@ -163,7 +163,7 @@ class OwnRuntime(Section):
     record: Annotated[Line, AfterValidator(_record)] = Field(
         default="",
         description='Path of a session\'s record, such as "{directory}/.agent/{session}.jsonl"; '
-        "{state} is a folder of cockpit's. Empty: no context data.",
+        "{state} is the runtime's own folder in cockpit's state folder. Empty: no context data.",
     )
     reader: Annotated[Arguments, AfterValidator(_with("home"))] = Field(
         default=(),

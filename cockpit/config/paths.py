@@ -224,7 +224,7 @@ def _make_private(folder: Path, *, parents: bool = True) -> None:
             raise Failed(
                 f"{folder} belongs to another user",
                 f"Its owner is user {entry.st_uid}; cockpit runs as user {os.geteuid()}.",
-                "Remove it, or choose another folder with COCKPIT_HOME.",
+                "Remove the folder, or set COCKPIT_HOME to another folder.",
             )
         if stat.S_IMODE(entry.st_mode) != 0o700:
             os.fchmod(handle, 0o700)
@@ -242,5 +242,5 @@ def _refusal(folder: Path, error: OSError) -> Failed:
     return Failed(
         f"Cannot use {folder} as a folder",
         error.strerror or str(error),
-        "Check the path and its permissions, or choose another folder with COCKPIT_HOME.",
+        "Check the path and its permissions, or set COCKPIT_HOME to another folder.",
     )

@@ -109,7 +109,7 @@ def _refuse_foreign(path: Path) -> None:
     if (part := foreign_part(path.absolute())) is not None:
         raise BadConfig(
             f"{shown_path(path)}: {shown_path(part)} belongs to another user",
-            "Its owner could replace the configuration, so it is not read.",
+            "That user could replace the configuration, so cockpit does not read the file.",
             f"To use this file: cockpit --config {shown_path(path)}."
             " If the folder is yours, chown it.",
         )

@@ -60,7 +60,7 @@ def _of_runtime(agent: AgentSettings, own: OwnRuntime | None) -> Iterator[str]:
     if agent.model and not own.model:
         yield (
             f"agents.{agent.name}.model: the runtime {agent.runtime} takes no model, so the agent"
-            ' cannot start; to start it without one: model = ""'
+            ' cannot start; to start the agent without a model: model = ""'
         )
 
 

@@ -152,13 +152,15 @@ class HandoffSettings(Section):
         default=3,
         ge=0,
         le=1000,
-        description="After this many handoffs of a job, auto becomes prompt.",
+        description="After this many handoffs of a job, cockpit asks before each further handoff, "
+        "even in mode auto.",
     )
     max_chain_cost_usd: float = Field(
         default=0.0,
         ge=0,
         le=1_000_000,
-        description="At this cost of a job, auto becomes prompt; 0: no limit.",
+        description="When a job has cost this many USD, cockpit asks before each automatic "
+        "handoff, even in mode auto; 0: no limit.",
     )
     completion_marker: Marker = Field(
         default="HANDOFF: COMPLETE", description="Line that an agent prints when its job is done."
@@ -292,13 +294,13 @@ class MaySettings(Section):
 
     itself: Annotated[tuple[AgentVerb, ...], Field(strict=False), Distinct] = Field(
         default=("handoff",),
-        description="Commands on itself: handoff, approve, refuse, snooze, undo, done, stop, send,"
-        " remove_worktree.",
+        description="Commands that an agent may run on itself: handoff, approve, refuse, snooze, "
+        "undo, done, stop, send, remove_worktree.",
     )
     others: Annotated[tuple[AgentVerb, ...], Field(strict=False), Distinct] = Field(
         default=(),
-        description="Commands on other agents: all commands named for itself, and start, continue,"
-        " look (read their data).",
+        description="Commands that an agent may run on other agents: all commands of `itself`, and "
+        "start, continue, look (read the other agents' data).",
     )
 
 

@@ -19,7 +19,7 @@ def shipped(name: str, package: Path = _PACKAGE) -> Path:
             return place
     raise Failed(
         f"{name} is missing from this installation",
-        f"It is neither in nor next to {package}.",
+        f"{name} is neither in {package} nor next to it.",
         "Reinstall cockpit.",
     )
 

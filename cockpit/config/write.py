@@ -100,7 +100,7 @@ def write_first_file(path: Path, text: str) -> None:
     except FileExistsError:
         raise Failed(
             f"{shown_path(path)} already exists",
-            "cockpit did not change it.",
+            "cockpit did not change the file.",
             "Edit the file by hand, then validate it: cockpit config check",
         ) from None
     except OSError as error:
@@ -180,7 +180,7 @@ def check_writable(path: Path) -> None:
     if target.exists() and not target.stat().st_mode & stat.S_IWUSR:
         raise Failed(
             f"{shown_path(path)} is read-only",
-            "It was not changed.",
+            "cockpit did not change the file.",
             f"To allow changes: chmod u+w {shown_path(target)}",
         )
     there = next(folder for folder in target.parents if folder.exists())

@@ -191,7 +191,7 @@ def test_a_root_is_the_directory_of_every_agent_that_names_none(project: Any) ->
     assert loaded.agent("a").directory == project.file.parent / "app"
     assert loaded.agent("b").directory == project.file.parent / "own"
     (notice,) = renamed(loaded.notices)
-    assert ":2: working_directory.root is now the directory of each agent" in notice
+    assert ":2: working_directory.root now applies to each agent" in notice
 
 
 def test_commands_may_be_texts_and_times_milliseconds(project: Any) -> None:

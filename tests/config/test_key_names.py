@@ -169,6 +169,6 @@ def test_the_key_that_goes_back_from_a_pane_leaves_its_own_to_others(project: An
 def test_a_key_that_was_taken_away_from_its_action_can_go_back() -> None:
     assert reserved_key({"pane.back": "f2"}) == (
         "pane.back",
-        'f2 is already taken: "rename" uses it too',
+        'f2 is already taken: "rename" uses the key too',
     )
     assert reserved_key({"pane.back": "f2", "rename": ""}) is None

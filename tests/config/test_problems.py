@@ -154,7 +154,7 @@ CASES = {
     ),
     "command missing": (
         AGENT + 'runtime = "command"\n',
-        '3: agents.api.runtime: runtime = "command" needs a command|Add one, as a list',
+        '3: agents.api.runtime: runtime = "command" needs a command|Add a command, as a list',
     ),
     "command missing by default": (
         '[defaults]\nruntime = "command"\n' + AGENT,
@@ -256,11 +256,11 @@ CASES = {
     ),
     "one key for two actions": (
         '[keys]\nstop = "f3"\nundo = ["w", "f3"]\n',
-        '2: keys.stop: f3 is already taken: "undo" uses it too|Choose another key, or give',
+        '2: keys.stop: f3 is already taken: "undo" uses the key too|Choose another key here or for',
     ),
     "the key of another action": (
         '[keys]\nhandoff = "/"\n',
-        '2: keys.handoff: slash is already taken: "filter" uses it too|Choose another key',
+        '2: keys.handoff: slash is already taken: "filter" uses the key too|Choose another key',
     ),
     "a digit": ('[keys]\nstop = "3"\n', "2: keys.stop: 3 is already taken: the digits select"),
     "no key": (
@@ -291,7 +291,7 @@ CASES = {
     ),
     "a way back that the screen needs": (
         '[keys]\npane.back = "f1"\n',
-        '2: keys.pane.back: f1 is already taken: "help" uses it too|Choose another key.',
+        '2: keys.pane.back: f1 is already taken: "help" uses the key too|Choose another key.',
     ),
     "the palette's key as a way back": (
         '[keys]\npane.back = "ctrl+p"\n',
@@ -303,7 +303,7 @@ CASES = {
     ),
     "a key that is another": (
         '[keys]\nstop = "Ctrl-M"\n',
-        '2: keys.stop: enter is already taken: "attach" uses it too|',
+        '2: keys.stop: enter is already taken: "attach" uses the key too|',
     ),
     "one key twice for an end": (
         '[keys]\nstop = "y"\n',

@@ -94,5 +94,5 @@ def test_what_a_custom_runtime_refuses_at_the_start_is_told(project: Any) -> Non
         "agents.a.permission_mode: the runtime mine has no mode 'plan', so the agent cannot start;"
         ' to start it without a mode: permission_mode = ""',
         "agents.a.model: the runtime mine takes no model, so the agent cannot start;"
-        ' to start it without one: model = ""',
+        ' to start the agent without a model: model = ""',
     ]

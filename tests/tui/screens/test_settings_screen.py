@@ -198,7 +198,7 @@ async def test_keys_are_changed_with_their_clashes_said_and_count_at_once(
         await flight.press("comma", "ctrl+k")
         await flight.reads("Keys", "approve-straight")
         await flight.press(*"sort", "tab", *"x")
-        await flight.reads('x is already taken: "stop" uses it too')
+        await flight.reads('x is already taken: "stop" uses the key too')
         await flight.press("ctrl+s")
         assert not own.exists()
         await flight.press("backspace", *"ctrl+t, T", "ctrl+s")
