@@ -69,14 +69,14 @@ ROUNDING = Job(
         Step("Run the tests of the rounding", "I run the new tests.", (run_tests(),)),
         Step(
             "Commit the rounding",
-            "They pass. I commit the rounding.",
+            "The tests pass. I commit the rounding.",
             (commit("Round minutes up to a step"),),
             commit="Round minutes up to a step",
             finishes="Rounding with tests",
         ),
         Step(
             "Run everything three times",
-            "Before I change the report, I run the suite three times to see that it is stable.",
+            "Before I change the report, I run the tests three times to find flaky ones.",
             (
                 bash(
                     f"for run in 1 2 3; do {TESTS} || exit 1; sleep 1.5; done",
@@ -86,7 +86,7 @@ ROUNDING = Job(
         ),
         Step(
             "Let totals in tally/report.py take a step",
-            "It is stable. Now `totals` gets a `step`, 0 by default, so that no sums change.",
+            "No test is flaky. Now `totals` gets a `step`, 0 by default, so that no sums change.",
             (
                 edit(
                     "tally/report.py",
@@ -112,7 +112,7 @@ ROUNDING = Job(
         ),
         Step(
             "Describe rounding in the README",
-            "Last, I describe it in the README.",
+            "Last, I describe the rounding in the README.",
             (
                 bash(
                     "printf '\\nEntries are rounded up to a step: `totals(entries, 15)`.\\n' "
@@ -128,7 +128,7 @@ ROUNDING = Job(
     ),
     state="`tally/rounding.py` and its tests are committed and pass. The report is unchanged.",
     decisions=(
-        "- Every entry is rounded, not the sum: that is how it is billed.\n"
+        "- Every entry is rounded, not the sum, because entries are billed one by one.\n"
         "- A step of 0 means no rounding, so that the default changes no sums."
     ),
     dead_end="- `round(minutes / step)` goes to the nearest step and loses billed minutes.",
@@ -186,7 +186,7 @@ DURATIONS = Job(
         Step("Run the tests of the durations", "Do the tests pass?", (run_tests(),)),
         Step(
             "Commit the durations",
-            "They pass. I commit the first half.",
+            "The tests pass. I commit the first half.",
             (commit("Read durations like 1h35m"),),
             commit="Read durations like 1h35m",
             finishes="Durations with tests",
@@ -311,7 +311,7 @@ WEEKS = Job(
         Step("Run the tests of the weeks", "I run both tests.", (run_tests(),)),
         Step(
             "Commit the weeks",
-            "Both pass. I commit the weeks.",
+            "Both tests pass. I commit the weeks.",
             (commit("Add up by ISO week"),),
             commit="Add up by ISO week",
             finishes="Weeks with tests",
@@ -354,7 +354,7 @@ WEEKS = Job(
         ),
         Step(
             "Describe the weeks",
-            "I write the description there, and make the last commit.",
+            "I write the description in that file, and make the last commit.",
             (
                 edit("README.md", f"{USAGE}\n", f"{USAGE}\n\n{WEEKS_TEXT}\n"),
                 commit("Describe the weeks"),

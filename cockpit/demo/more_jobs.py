@@ -84,7 +84,7 @@ INVOICES = Job(
         ),
         Step(
             "Write the tests for the invoice",
-            "They test the sum of the lines, and that invoice numbers are unique.",
+            "The test checks the sum of the lines.",
             (
                 write(
                     "tests/test_invoice.py",
@@ -173,7 +173,7 @@ INVOICES = Job(
         ),
         Step(
             "Compare with the report",
-            "Now I compare that with the report.",
+            "Now I compare the sum with the report.",
             (bash("python3 -m tally sheet.txt", "Add up with the report"),),
         ),
         Step(
