@@ -22,7 +22,7 @@ from cockpit.core.errors import NotAllowed
 from cockpit.ports.processes import Ancestor
 
 _HOOK_MARKER = re.compile(r"hook-[0-9a-f]+")
-_HINT = "Ask the user to do it from their own terminal."
+_HINT = "Ask the user to run the command in their own terminal."
 
 
 def refuse_inside_agent(what: str, *, nested: bool = True) -> None:

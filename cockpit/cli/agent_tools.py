@@ -212,7 +212,7 @@ class OwnTools:
         if id is not None and not now and not before and unknown is None:
             raise NoSuchAgent(
                 f"There is no subagent {safe_line(id, 80)!r}",
-                "Neither this session nor the previous session started it.",
+                "Neither this session nor the previous session started a subagent with this id.",
                 "List all subagents: get_subagent_status without an id.",
             )
         return {
@@ -250,7 +250,7 @@ class OwnTools:
         if not handoffs:
             raise NotNow(
                 "This job has no handoff document yet",
-                "No session of the job has written one.",
+                "No session of the job has written a document.",
                 "Find documents of earlier jobs: search_history",
             )
         return handoffs[-1]

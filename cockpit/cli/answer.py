@@ -43,9 +43,9 @@ Examples:
 def answer(name: str, choice: str | None, text: str, dialog: str | None, as_json: bool) -> int:
     """Show the permission dialog or question in an agent's pane, or answer it.
 
-    Without --choice, only shows the dialog, with its ID. --choice shows the dialog and asks you
-    first, which needs a terminal; with --dialog, answers at once. Works for Claude Code; for other
-    CLIs: cockpit attach.
+    Without --choice, only shows the dialog, with its ID. With --choice, shows the dialog and asks
+    you to confirm; this needs a terminal. With --choice and --dialog, answers without asking.
+    Works for Claude Code; for other CLIs: cockpit attach.
     """
     from cockpit.cli.requests import ask, with_client
     from cockpit.core.ids import agent_name
@@ -68,7 +68,7 @@ def answer(name: str, choice: str | None, text: str, dialog: str | None, as_json
     if as_json:
         raise BadUsage(
             "--json only shows the dialog",
-            "With --choice, the dialog is answered.",
+            "--choice answers the dialog.",
             "Leave out --json or --choice.",
         )
     numbers = _numbers(choice)
@@ -103,9 +103,9 @@ def _refuse_unknown(shown: DialogStatus, agent: str) -> None:
     """Raise `NotNow` for a dialog that can only be answered in the agent's pane."""
     if shown.identity is None:
         raise NotNow(
-            f"The dialog of {agent} cannot be answered from here",
+            f"This command cannot answer the dialog of {agent}",
             f"{shown.refusal or 'cockpit does not recognise this dialog'}.",
-            f"Answer it in its pane: cockpit attach {agent}",
+            f"Answer the dialog in the agent's pane: cockpit attach {agent}",
         )
 
 

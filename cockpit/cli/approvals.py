@@ -76,7 +76,7 @@ def snooze(name: str, duration: str) -> int:
 
     FOR is a time (default: 10m), a percentage such as 10% (ask when that much more of the context
     is used), or now. With a percentage, cockpit asks again at the force threshold at the latest. A
-    snoozed question can still be approved or refused.
+    snoozed handoff can still be approved or refused.
     """
     from cockpit.cli.requests import ask
     from cockpit.core.ids import agent_name
@@ -103,8 +103,8 @@ def done(name: str) -> int:
     """Mark an agent's job as done.
 
     Cancels a handoff in progress. Applies push_on_success and create_pr, and runs the after_run
-    hooks. Refused while the agent is working or asking you. The next prompt to the agent reopens
-    the job.
+    hooks. Refused while the agent is working or waiting for your answer. The next prompt to the
+    agent reopens the job.
     """
     from cockpit.cli.requests import ask
     from cockpit.core.ids import agent_name

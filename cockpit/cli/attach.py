@@ -95,6 +95,6 @@ def check_terminal() -> None:
     if agent := os.environ.get("COCKPIT_AGENT"):
         raise NotNow(
             "This terminal is already inside cockpit",
-            f"It shows the pane of agent {agent!a}.",
+            f"This terminal shows the pane of agent {agent!a}.",
             "To go back to cockpit's screen, press the key shown at the bottom right.",
         )

@@ -24,7 +24,7 @@ def attach(name: str, aside: bool) -> NoReturn:
     """Open an agent's pane.
 
     The pane runs the agent's real CLI. To leave the pane, press F12, or your own key (pane.back in
-    [keys]): this shows cockpit's screen, or detaches if no screen was opened.
+    [keys]): the key shows cockpit's screen, or detaches if no screen was opened.
     """
     from cockpit.cli.attach import attach as go
     from cockpit.cli.attach import attach_remote

@@ -62,7 +62,7 @@ def dial_multiplexed() -> int:
             else:
                 raise Failed(
                     "The host's cockpit does not support this request",
-                    "It is an older version than the client's.",
+                    "The host's cockpit is an older version than the client's.",
                     "Upgrade cockpit on the host: cockpit hosts install HOST",
                 )
         except CockpitError as error:

@@ -75,7 +75,7 @@ def tmux(environment: Mapping[str, str]) -> Finding:
 def git(environment: Mapping[str, str]) -> Finding:
     program = shutil.which("git", path=environment.get("PATH", os.defpath))
     if program is None:
-        remedy = "Install it (Debian: apt-get install git; macOS: xcode-select --install)."
+        remedy = "Install git (Debian: apt-get install git; macOS: xcode-select --install)."
         return unfit("git", "Not found on PATH", remedy)
     return fit("git", program)
 
@@ -169,7 +169,7 @@ def gemini(environment: Mapping[str, str], directory: Path) -> list[Finding]:
     if linked is not Linked.YES:
         match linked:
             case Linked.OFF:
-                remedy = "Enable it here: gemini extensions enable cockpit"
+                remedy = "Enable the extension in this directory: gemini extensions enable cockpit"
             case Linked.HOOKS_OFF:
                 remedy = f"Set hooksConfig.enabled to true in {settings_file(environment)}"
             case Linked.NO | Linked.OLD:

@@ -77,7 +77,7 @@ def folder(path: Path) -> Finding:
     except OSError as error:
         return unfit("folder", f"{path}: {error.strerror}", "Set COCKPIT_HOME to another folder.")
     if not stat.S_ISDIR(entry.st_mode):
-        return unfit("folder", f"{path} is not a folder", "Move it, or set COCKPIT_HOME.")
+        return unfit("folder", f"{path} is not a folder", "Move the file, or set COCKPIT_HOME.")
     if entry.st_uid != os.geteuid():
         return unfit("folder", f"{path} belongs to user {entry.st_uid}", "Set COCKPIT_HOME.")
     if (mode := stat.S_IMODE(entry.st_mode)) != PRIVATE:
@@ -171,7 +171,7 @@ def _out_of_descriptors(places: Places) -> Finding | None:
     if held < most:
         return None
     remedy = (
-        f"Close some of its clients, or run: kill {pid}; ulimit -n 4096; cockpit up "
+        f"Close some of the supervisor's clients, or run: kill {pid}; ulimit -n 4096; cockpit up "
         "(agents keep running)"
     )
     return unfit("supervisor", f"Process {pid} has reached its limit of {most} open files", remedy)
@@ -197,7 +197,7 @@ def supervisor(places: Places) -> Finding:
         ]
     except NoSupervisor as error:
         if error.title == not_running(places.socket).title:
-            return note("supervisor", "Not running", "Start it with: cockpit up")
+            return note("supervisor", "Not running", "Start the supervisor: cockpit up")
         return _out_of_descriptors(places) or _failing(places, error)
     except CockpitError as error:
         return _failing(places, error)
@@ -207,7 +207,9 @@ def supervisor(places: Places) -> Finding:
         return note("supervisor", f"{text}; this command is {__version__}", "Run: cockpit restart")
     if trouble := status.get("trouble"):
         return unfit(
-            "supervisor", safe_line(trouble, 400), "When this is fixed, check again: cockpit doctor"
+            "supervisor",
+            safe_line(trouble, 400),
+            "Fix the problem, then check again: cockpit doctor",
         )
     return fit("supervisor", f"process {status['pid']}")
 

@@ -50,7 +50,9 @@ def _command() -> list[str]:
         detail = f"{quoted(os.environ[name], 80)} cannot be split into words: {error}."
         raise ProgramMissing(f"{name} is not a command", detail, HINT) from error
     if not words or not words[0]:
-        raise ProgramMissing(f"{name} is not a command", "It contains no program.", HINT)
+        raise ProgramMissing(
+            f"{name} is not a command", f"The value of {name} contains no program.", HINT
+        )
     return words
 
 

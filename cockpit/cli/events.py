@@ -40,7 +40,8 @@ Examples:
 def events(follow: bool, as_json: bool, after: int, kinds: bool) -> int:
     """Print events, oldest first.
 
-    Without --follow, prints at most 200, and then on stderr how to get those that were left out.
+    Without --follow, prints at most 200 events. If events were left out, prints on stderr how to
+    print them.
     """
     import asyncio
 
@@ -88,9 +89,9 @@ async def _left_out(client: HttpClient, events: list[Event], *, newest: bool) ->
         # With the id 0, the supervisor would return the newest events.
         for oldest in await client.events(after=1, limit=1):
             if oldest.id < events[0].id:
-                note = "Older events were left out. To begin with the oldest"
+                note = "Older events were left out. To print from the oldest event on"
                 return f"{note}: {command} {oldest.id - 1}"
     elif await client.events(after=events[-1].id, limit=1):
-        note = f"Newer events were left out. To print the next {MOST}"
+        note = f"Newer events were left out. To print the next {MOST} events"
         return f"{note}: {command} {events[-1].id}"
     return ""

@@ -67,12 +67,14 @@ def history(
     cost, duration and start. The lines below each session list its documents, each with the id for
     `cockpit show` and `cockpit continue`.
 
-    --search also lists decisions and constraints with these words, and whether they still apply.
+    --search also lists the decisions and constraints that contain WORDS, and whether they still
+    apply.
 
     --quality prints a line per completed handoff: tokens before and after, the document's size,
-    whether the new session read the document, the time to its first edit or commit, how many
-    finished steps it repeated, orders it broke and questions it asked again, and whether you undid
-    the handoff.
+    whether the new session read the document, and the new session's time to the first edit or
+    commit. The line also counts the finished steps that the new session repeated, the constraints
+    that the new session violated and the questions that the new session asked again, and shows
+    whether you undid the handoff.
     """
     from cockpit.wire.history import to_json
 

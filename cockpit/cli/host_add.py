@@ -99,14 +99,14 @@ def install_on(name: str, connect: Sequence[str], wishes: HostOptions) -> int:
         raise Failed(
             f"cockpit was installed on {name}, but its supervisor was not restarted",
             f"{_status_problem(report)}, so the supervisor's state is unknown.",
-            f"Restart it; agents keep running: cockpit restart --host {name}",
+            f"Restart the supervisor; agents keep running: cockpit restart --host {name}",
         )
     code, lines = run_command(name, connect, cockpit.path, "restart")
     if code:
         raise Failed(
             f"cockpit was installed on {name}, but its supervisor did not restart",
             "\n".join(line[:300] for line in lines[-4:]),
-            f"Restart it; agents keep running: cockpit restart --host {name}",
+            f"Restart the supervisor; agents keep running: cockpit restart --host {name}",
         )
     say(f"Restarted the supervisor on {name}; agents keep running")
     return 0
@@ -241,7 +241,7 @@ def _start(report: HostReport, wishes: HostOptions) -> None:
         raise NoSupervisor(
             f"{name} was added, but its supervisor did not start",
             "\n".join(line[:300] for line in lines[-4:]),
-            f"Start it: cockpit up --host {name}",
+            f"Start the supervisor: cockpit up --host {name}",
         )
     say(f"The supervisor is running on {name}")
     if refused:

@@ -99,15 +99,18 @@ def _ssh_problem(connect: Sequence[str], errors: str) -> Finding | None:
     if "has changed" in errors and "host key" in errors.lower():
         remedy = (
             "If the machine was reinstalled, remove its old key (ssh-keygen -R HOST), then "
-            f"compare and accept the new one: {once}"
+            f"compare and accept the new key: {once}"
         )
         return unfit("key", f"The host's key has changed. {errors}", remedy)
     if "Host key verification failed" in errors or "host key is known" in errors:
         text = "This machine does not know the host's key yet"
-        return unfit("key", text, f"Compare its fingerprint and accept it once: {once}")
+        return unfit("key", text, f"Compare the key's fingerprint, and accept the key once: {once}")
     if "Permission denied" in errors or "Too many authentication failures" in errors:
         copy = f"ssh-copy-id {shlex.quote(connect[1])}" if len(connect) == 2 else "ssh-copy-id"
-        remedy = f"Copy your key there: {copy}; if the key has a passphrase, load it first: ssh-add"
+        remedy = (
+            f"Copy your key to the host: {copy}. If the key has a passphrase, load the key first: "
+            "ssh-add"
+        )
         return unfit("key", f"The host refused to log in without a password. {errors}", remedy)
     return None
 
@@ -134,10 +137,10 @@ def _tools(report: HostReport) -> Iterator[Finding]:
         yield unfit("tmux", "Not found", install_command(report, "tmux"))
     elif not new_enough(tmux.version):
         text = f"{tmux.version or 'Unknown version'}; cockpit needs 3.3a or later"
-        remedy = f"Install a newer one there: {NEWER_SOURCES}"
+        remedy = f"Install a newer tmux on the host: {NEWER_SOURCES}"
         if facts.package_manager == "brew":  # others have only the distribution's version
             upgrade = typed(report.connect, "brew", "upgrade", "tmux", terminal=True)
-            remedy = f"Upgrade it: {upgrade}"
+            remedy = f"Upgrade tmux: {upgrade}"
         yield unfit("tmux", text, remedy)
     else:
         yield fit("tmux", _where(tmux))
@@ -165,7 +168,7 @@ def _cockpit(report: HostReport) -> Iterator[Finding]:
     facts = report.facts
     program = facts.program("cockpit")
     if program is None:
-        remedy = f"Install it there: {_install(report)}"
+        remedy = f"Install cockpit on the host: {_install(report)}"
         if facts.uid == 0:
             remedy = (
                 "Connect as an ordinary user, or install cockpit there yourself, with uv or pip."
@@ -182,7 +185,9 @@ def _cockpit(report: HostReport) -> Iterator[Finding]:
         yield note("cockpit", text, "Upgrade cockpit on this machine.")
     else:
         text = f"{program.version} there; this machine has {__version__}"
-        yield note("cockpit", text, f"Upgrade it; agents keep running: {_install(report)}")
+        yield note(
+            "cockpit", text, f"Upgrade the host's cockpit; agents keep running: {_install(report)}"
+        )
     yield _path(report, facts)
 
 
@@ -201,7 +206,8 @@ def _path(report: HostReport, facts: HostFacts) -> Finding:
         return unfit(
             "path",
             text,
-            "Set PATH in a file that every shell on the host reads, or link these programs.",
+            "Set PATH in a file that every shell on the host reads, or link the programs into "
+            "a folder of that PATH.",
         )
     folders = ", ".join(f'"{safe_line(word, 4096)}"' for word in changed)
     return unfit("path", text, f"In cockpit.toml, set: connect = [{folders}]")
@@ -213,7 +219,7 @@ def _session(report: HostReport) -> Iterator[Finding]:
     if facts.linger is False:
         command = typed(report.connect, "loginctl", "enable-linger")
         text = "Processes may end, and sockets may be removed, when you log out there"
-        yield note("linger", text, f"Keep them running: {command}")
+        yield note("linger", text, f"Keep processes running after a logout: {command}")
     elif facts.linger:
         yield fit("linger", "processes keep running after a logout")
     if facts.uid == 0:
@@ -241,7 +247,7 @@ def _supervisor(report: HostReport, facts: HostFacts) -> Iterator[Finding]:
     if cockpit is None or facts.status_code is None or not report.configured:
         return
     if facts.status_code == NO_SUPERVISOR:
-        yield note("supervisor", "Not running", f"Start it: cockpit up --host {name}")
+        yield note("supervisor", "Not running", f"Start the supervisor: cockpit up --host {name}")
     elif facts.supervisor is None:
         text = f"`cockpit status` there exited with code {facts.status_code}"
         yield unfit(
@@ -249,7 +255,7 @@ def _supervisor(report: HostReport, facts: HostFacts) -> Iterator[Finding]:
         )
     elif facts.supervisor.version not in ("", cockpit.version):
         text = f"Runs version {facts.supervisor.version}; installed is {cockpit.version}"
-        remedy = f"Restart it; agents keep running: cockpit restart --host {name}"
+        remedy = f"Restart the supervisor; agents keep running: cockpit restart --host {name}"
         yield note("supervisor", text, remedy)
     else:
         yield fit("supervisor", f"running, {facts.supervisor.running} of "

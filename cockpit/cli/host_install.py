@@ -66,7 +66,7 @@ def installer_for(report: HostReport) -> Installer:
     if python is None or not new_enough_python(python.version):
         raise ProgramMissing(
             f"{report.name} has neither uv nor Python 3.11 or later",
-            "One of them is needed to install cockpit there.",
+            "cockpit is installed with uv, or with Python's pip.",
             install_command(report, "python3", "python3-venv")
             if facts.package_manager == "apt-get"
             else "Install Python 3.11 or later, or uv, there.",
@@ -74,7 +74,7 @@ def installer_for(report: HostReport) -> Installer:
     if not facts.python_venv:
         raise ProgramMissing(
             f"{python.path} on {report.name} cannot create an environment",
-            "Its module venv or ensurepip is missing.",
+            "The Python module venv or ensurepip is missing on the host.",
             install_command(report, "python3-venv"),
         )
     return Installer("venv", python.path)
@@ -87,8 +87,8 @@ def check_version(report: HostReport) -> None:
         raise Failed(
             f"cockpit was installed on {report.name}, but was not found there afterwards",
             f"Looked on PATH and in ~/.local/bin: {report.facts.path[:300]}",
-            "If uv installs elsewhere there, add that folder to the host's connect: see "
-            "cockpit/docs/remote.md.",
+            "If uv on the host installs into another folder, add that folder to the host's "
+            "`connect`: see cockpit/docs/remote.md.",
         )
     if program.version != __version__:
         raise Failed(

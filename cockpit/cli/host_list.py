@@ -138,7 +138,10 @@ def host_lines(
         same = (
             "this machine's supervisor" if same_as == LOCAL else f"the same supervisor as {same_as}"
         )
-        problem = same, f"This is {same}. To remove this name: cockpit hosts remove {report.name}"
+        problem = (
+            same,
+            f"{report.name} is {same}. To remove {report.name}: cockpit hosts remove {report.name}",
+        )
     if problem is None:
         return [text]
     # For every other state, the word for the state is reason enough.

@@ -36,7 +36,7 @@ def host_named(name: str, config: Path | None) -> RemoteHost:
         )
     held = [setting for setting in loaded.held if setting.key.startswith("hosts[")]
     known = ", ".join(["local", *(host.name for host in loaded.settings.hosts)])
-    hint = "Add it: cockpit hosts add NAME ssh TARGET"
+    hint = "Add the host: cockpit hosts add NAME ssh TARGET"
     if held:
         path = safe_line(str(held[0].file), 400)
         hint = f"Hosts in a file are ignored until you trust the file: cockpit config trust {path}"
@@ -56,5 +56,5 @@ def exec_remote(argv: Sequence[str]) -> NoReturn:
         raise ProgramMissing(
             f"Cannot run {quoted(argv[0])} on this machine",
             str(error),
-            hint="Install it, or change the host's `connect` in cockpit.toml.",
+            hint="Install the program, or change the host's `connect` in cockpit.toml.",
         ) from error

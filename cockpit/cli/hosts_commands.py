@@ -44,7 +44,7 @@ Examples:
   cockpit hosts --json
   cockpit hosts add gpu1 ssh gpu1     check a machine, and write it into your cockpit.toml
   cockpit hosts check                 what is missing on each host, and the next step
-  cockpit hosts remove gpu1           its agents keep running
+  cockpit hosts remove gpu1           the host's agents keep running
 
 \b
 A host is another machine that runs its own cockpit. Your screen shows the host's agents, and
@@ -57,8 +57,9 @@ most commands take --host NAME. Hosts are in [[hosts]] of ~/.config/cockpit/cock
 def hosts(context: click.Context, as_json: bool, timeout: float) -> int:
     """List other machines; add, check or remove one.
 
-    Asks all hosts at the same time. A host that is up shows its version of cockpit, the round trip
-    of the connection, its agents, its load, and how long its supervisor has been running.
+    Asks all hosts at the same time. For each host that is up, prints the version of cockpit, the
+    round trip of the connection, the agents, the load, and how long the supervisor has been
+    running.
     """
     if context.invoked_subcommand is not None:
         return 0
@@ -137,8 +138,12 @@ Exit codes: 2 invalid or existing name, 4 not reachable, or added but its superv
 6 a requirement is missing; others: cockpit --help""",
 )
 @with_common_options
-@click.option("--install", is_flag=True, help="Install or upgrade cockpit there, after asking.")
-@click.option("--service", is_flag=True, help="Start the supervisor there at login, as a service.")
+@click.option(
+    "--install", is_flag=True, help="Install or upgrade cockpit on the host, after asking."
+)
+@click.option(
+    "--service", is_flag=True, help="Start the supervisor on the host at login, as a service."
+)
 @click.option("--yes", is_flag=True, help="Do not ask before installing.")
 @_timeout(CHECK_TIMEOUT)
 @click.argument("name")
@@ -156,7 +161,7 @@ def add(
     Shows each check, and the next step for each missing requirement. If nothing is missing, adds
     the host to ~/.config/cockpit/cockpit.toml (or the file of --config; comments stay), and starts
     the supervisor there. If a non-login shell on the host does not find cockpit, tmux or git,
-    adds their folders to CONNECT.
+    appends `env PATH=…` with their folders to CONNECT.
     """
     from cockpit.cli.agent_guard import refuse_inside_agent
     from cockpit.cli.host_add import HostOptions, add_checked
@@ -196,11 +201,11 @@ Examples:
 def install(name: str, yes: bool, timeout: float) -> int:
     """Install or upgrade cockpit on a host; agents keep running.
 
-    Shows the commands and asks, then sends the cockpit of this machine over the host's connection
-    and runs them there: `uv tool install` if uv is there, else an environment in
-    ~/.local/share/cockpit/venv. The host downloads the libraries from the package index, so it
-    needs network access. Never installs as root. Then restarts the supervisor there, if one is
-    running.
+    Shows the commands and asks. Then copies this machine's cockpit to the host, and runs the
+    commands there: `uv tool install` if the host has uv, otherwise `pip install` in a virtual
+    environment, ~/.local/share/cockpit/venv. The host needs network access, because it downloads
+    libraries from the package index. Never installs as root. Finally restarts the host's
+    supervisor, if one is running.
     """
     from cockpit.cli.agent_guard import refuse_inside_agent
     from cockpit.cli.host_add import HostOptions, install_on
@@ -214,10 +219,10 @@ def install(name: str, yes: bool, timeout: float) -> int:
 @hosts.command(
     epilog="""\b
 Example:
-  cockpit hosts remove gpu1      its agents keep running
+  cockpit hosts remove gpu1      the host's agents keep running
 
 \b
-To end them first:
+To end the host's agents and supervisor first:
   cockpit down --agents --host gpu1"""
 )
 @with_common_options

@@ -28,7 +28,8 @@ def init(folder: Path | None = None) -> int:
         raise Failed(
             f"{safe_line(str(root))} is not your own repository",
             f"{safe_line(str(part))} belongs to another user. No file was written.",
-            "If the repository is yours, chown it. Otherwise run this command in your own.",
+            "If the repository is yours, change its owner with chown. Otherwise run this command "
+            "in your own repository.",
         )
     write_first_file(path, first_file(path.parent.name, default_branch(root) if root else None))
     print(safe_line(str(path)))

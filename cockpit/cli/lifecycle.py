@@ -30,7 +30,7 @@ def up(foreground: bool, again: bool) -> int:
     """Start the supervisor.
 
     The supervisor watches agents and hands off jobs in the background. Loads the agents of this
-    repository's cockpit.toml. Prints the supervisor's process id when it is ready, except with
+    repository's cockpit.toml. When the supervisor is ready, prints its process id, except with
     --foreground.
     """
     from cockpit.cli.config_file import configured_summary
@@ -294,7 +294,8 @@ def start(
             error.detail
             or f"A new agent on {host.name} needs the path of a directory on that machine.",
             error.hint
-            or f"Pass it: cockpit start {name} --host {host.name} --directory /path/on/{host.name}",
+            or f"Pass the path: cockpit start {name} --host {host.name} "
+            f"--directory /path/on/{host.name}",
         ) from error
     return 0
 

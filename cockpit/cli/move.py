@@ -36,7 +36,11 @@ interrupted, run it again."""
 @with_common_options
 @click.argument("name", shell_complete=agent_names)
 @click.option(
-    "--to", "to", metavar="HOST", required=True, help="Name of a host in [[hosts]], or local."
+    "--to",
+    "to",
+    metavar="HOST",
+    required=True,
+    help="The target: a host in [[hosts]], or `local` for this machine.",
 )
 @click.option(
     "--directory",
@@ -44,15 +48,19 @@ interrupted, run it again."""
     help="The repository on HOST; default: the same path as on the agent's machine.",
 )
 @click.option(
-    "--branch", metavar="NAME", help="Name of the branch on that machine; default: the same name."
+    "--branch", metavar="NAME", help="Name of the branch on HOST; default: the same name."
 )
 @click.option(
     "--name",
     "new_name",
     metavar="NAME",
-    help="Name of the agent on that machine; default: the same name.",
+    help="Name of the agent on HOST; default: the same name.",
 )
-@click.option("--runtime", metavar="NAME", help="Continue in another CLI.")
+@click.option(
+    "--runtime",
+    metavar="NAME",
+    help="The CLI of the new session; default: the CLI of the old session.",
+)
 @click.option(
     "--yes", is_flag=True, help="Approve the document without your review, if it has no problems."
 )

@@ -99,7 +99,7 @@ class MoveCheck:
             raise NotNow(
                 f"This move of {wanted.name} began with the name {began} on {self.target.shown}",
                 "A session with that name may be running on that machine.",
-                f"Continue it with the same name: --name {began}",
+                f"Continue the move with the same name: --name {began}",
             )
         if record is None:
             self._check_free(before)
@@ -118,13 +118,15 @@ class MoveCheck:
             raise NotNow(
                 f"A handoff of {row.name} is already in progress",
                 f"Current phase: {row.handoff.phase}.",
-                f"Wait until it ends, or refuse it: {self.source.by_hand('refuse', row.name)}",
+                f"Wait, or refuse the handoff: {self.source.by_hand('refuse', row.name)}",
             )
         if row.moved_away:
             raise NotNow(
                 f"{row.name} is no longer on {self.source.shown}",
-                safe_line(f"Its job was {row.note}.") if row.note else "Its job was moved away.",
-                "Move it from there: cockpit move HOST/NAME --to HOST",
+                safe_line(f"The agent's job was {row.note}.")
+                if row.note
+                else "The agent's job was moved to another machine.",
+                "Move the job from the machine where it is: cockpit move HOST/NAME --to HOST",
             )
         if row.runtime == "command":
             raise NotNow(
@@ -138,7 +140,7 @@ class MoveCheck:
             raise NotNow(
                 f"{row.name} is not running",
                 safe_line(f"{note}Only the job of a running agent can be moved."),
-                f"Start it: {self.source.by_hand('start', row.name, '--resume')}",
+                f"Start the agent: {self.source.by_hand('start', row.name, '--resume')}",
             )
 
     def _check_free(self, before: AgentStatus | None) -> None:
@@ -152,7 +154,7 @@ class MoveCheck:
         if not before.moved_away:
             raise NotNow(
                 f"{self.target.shown} already has an agent {before.name}",
-                f"Its state: {before.state}.",
+                f"The state of that agent: {before.state}.",
                 f"Give the moved agent another name: --name {before.name}-2",
             )
 

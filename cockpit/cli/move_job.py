@@ -89,8 +89,8 @@ class Job:
             if handoff is None or handoff.id != ident:
                 raise NotNow(
                     f"The handoff of {wanted.name} ended before anything was moved",
-                    "It was refused or cancelled, or it failed.",
-                    f"See its outcome: {self.source.by_hand('history', wanted.name)}",
+                    "The handoff was refused or cancelled, or it failed.",
+                    f"See the outcome: {self.source.by_hand('history', wanted.name)}",
                 )
             if handoff.phase == "moving":
                 return ident
@@ -112,7 +112,7 @@ class Job:
             say("The document has problems: " + safe_line(" ".join(problems), 400))
         approve = self.source.by_hand("approve", self.wanted.name)
         say(f"Review the document: {self.source.by_hand('show', ident[:8])}")
-        say(f"Then approve it: {approve}. This command waits.")
+        say(f"Then approve the document: {approve}. This command waits for your answer.")
 
     # The move
 
@@ -247,7 +247,7 @@ class Job:
         while True:
             row = await row_of(self.target, name)
             if row is None or row.state not in ALIVE or not works_in(row, folder):
-                why = (row.note if row is not None else None) or "Its process has ended."
+                why = (row.note if row is not None else None) or "The session's process has ended."
                 raise Failed(
                     f"The new session on {self.target.shown} ended before its first reply",
                     safe_line(why, 300),

@@ -180,7 +180,7 @@ class Machine:
                 _kill(process)
 
             def reason() -> str:
-                return "Its process has ended."
+                return "The process of the move step has ended."
 
             yield _Step(process.stdin, process.stdout, end, process.stdin.close, reason)
 
@@ -221,9 +221,9 @@ class Machine:
                     return self._parsed(line)
                 noise += len(line)
         raise NoSupervisor(
-            f"{self.shown} did not answer a step of the move",
+            f"{self.shown} did not respond during the move",
             step.reason(),
-            f"Check cockpit there: {self.by_hand('doctor')}",
+            f"Check the machine: {self.by_hand('doctor')}",
         )
 
     def _parsed(self, line: bytes) -> dict[str, Any]:
@@ -250,11 +250,12 @@ class Machine:
             raise Failed(
                 f"The work on {self.shown} is too large to move",
                 f"{size // 1_000_000} MB; the limit is {LARGEST_FILE // 1_000_000} MB.",
-                "Push the branch and fetch it on the other machine; only the rest is then sent.",
+                "Push the branch, and fetch it on the other machine. Then try again: cockpit sends "
+                "only the rest.",
             )
         if problem := written(output, file, size, str(answer.get("sha256"))):
             raise Failed(
-                f"The work on {self.shown} did not arrive whole",
+                f"The transfer from {self.shown} failed",
                 problem,
                 "Try again.",
             )

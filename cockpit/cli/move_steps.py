@@ -76,7 +76,7 @@ def run_step() -> int:
                 answer = asyncio.run(step(request, bundle, sys.stdin.buffer))
             except OSError as error:
                 raise Failed(
-                    "A file could not be written or read",
+                    "Cannot write or read a file",
                     f"{safe_line(str(error.filename or ''))}: {error.strerror}",
                     "If the disk of that machine is full (df -h), free some space. Then try again.",
                 ) from error
@@ -142,7 +142,7 @@ async def _inspect(request: Request, _bundle: Path, _input: IO[bytes]) -> Reques
         raise BadUsage(
             f"There is no git repository at {safe_line(str(directory))}",
             "The work is sent as commits to a clone of the same repository.",
-            "Clone it to that machine first, or pass its path: --directory DIR",
+            "Clone the repository to that machine, or pass the path of a clone: --directory DIR",
         )
     arriving = ArrivingWorktree(git, home)
     roots = [str(root) for root in request["roots"]]
@@ -189,7 +189,7 @@ async def _arrive(request: Request, bundle: Path, source: IO[bytes]) -> Request:
     if (before := _record(handoff)) is not None:
         raise Failed(
             f"Files of this move are already here: {safe_line(str(before['folder']))}",
-            "An earlier attempt has left them.",
+            "An earlier attempt at this move left the files.",
             f"Check the agent and its worktree: cockpit status {name}; cockpit worktrees",
         )
     git = _git()
@@ -350,10 +350,11 @@ def _take(source: IO[bytes], bundle: Path, size: int, sha256: str) -> None:
         raise Failed(
             f"The worktree's data is too large to move (limit: {LARGEST_FILE // 10**9} GB)",
             f"Size: {size // 10**6} MB.",
-            "Push the branch and fetch it on the other machine; only the rest is then sent.",
+            "Push the branch, and fetch it on the other machine. Then try again: cockpit sends "
+            "only the rest.",
         )
     if problem := written(source, bundle, size, sha256):
-        raise Failed("The work did not arrive whole", problem, "Try again.")
+        raise Failed("The transfer of the worktree failed", problem, "Try again.")
 
 
 def _digest(file: Path) -> str:

@@ -77,8 +77,8 @@ def _keep_host(_context: click.Context, _parameter: click.Parameter, value: str 
     if command in HERE_ONLY and options_of(_context).host not in (None, LOCAL):
         raise BadUsage(
             f"`cockpit {command}` only works on this machine",
-            "It cannot be used with --host.",
-            f"Run it on the host: ssh -t HOST cockpit {command}",
+            "This command cannot be used with --host.",
+            f"Run the command on the host: ssh -t HOST cockpit {command}",
         )
 
 

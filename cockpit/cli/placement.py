@@ -181,7 +181,7 @@ def _ask_again(
         return _refused(name, _line(problem.said), problem.remedy)
     check = f"See what is wrong: cockpit hosts check {name}"
     if any(key == "missing" for key, _ in answer.lines):
-        return _refused(name, "no cockpit", f"Install it: cockpit hosts install {name}")
+        return _refused(name, "no cockpit", f"Install cockpit: cockpit hosts install {name}")
     if answer.timed_out:
         return _refused(name, f"no answer within {SECONDS:g} s", check)
     try:
@@ -189,7 +189,7 @@ def _ask_again(
     except (ValueError, RecursionError):
         parsed = None
     if not isinstance(parsed, dict):
-        return _refused(name, "its cockpit did not answer", check)
+        return _refused(name, "cockpit did not answer", check)
     return read_answer(name, parsed)
 
 
@@ -201,7 +201,7 @@ def read_answer(name: str, answer: Mapping[str, Any], *, note: str = "") -> Aske
         version = _line(answer.get("version"))[:40]
         return _refused(
             name,
-            f"its cockpit is {version or 'an older version'}; this machine has {__version__}",
+            f"cockpit is {version or 'an older version'}; this machine has {__version__}",
             upgrade_step(None if name == LOCAL else name, version),
         )
     state = _line(answer.get("agent"))[:40]
@@ -220,9 +220,12 @@ def read_answer(name: str, answer: Mapping[str, Any], *, note: str = "") -> Aske
 def _refusal(name: str, answer: Mapping[str, Any]) -> tuple[str, str]:
     """Return why the machine cannot start the agent, and the next step; both empty if it can."""
     if directory := _line(answer.get("directory")):
-        return directory, "Clone the repository there, or pass its path: --directory DIR"
+        return (
+            directory,
+            "Clone the repository to that machine, or pass the path of a clone: --directory DIR",
+        )
     if answer.get("supervisor") is not True:
-        return "no supervisor is running", f"Start it: cockpit up --host {name}"
+        return "no supervisor is running", f"Start the supervisor: cockpit up --host {name}"
     error = answer.get("error")
     if isinstance(error, dict):
         return _line(error.get("title")) or "the start would fail", _line(error.get("hint"))
@@ -239,7 +242,7 @@ def _exists(name: AgentName, asked: Asked) -> CockpitError:
     where, option = ("this machine", "") if host == LOCAL else (host, f" --host {host}")
     return NotNow(
         f"{where} already has an agent {name}",
-        f"Its state: {asked.agent}.",
+        f"The state of that agent: {asked.agent}.",
         f"Choose another name, or use that agent: cockpit status {name}{option}",
     )
 

@@ -93,7 +93,7 @@ def install(dry_run: bool) -> int:
         say(f"The supervisor (pid {pid}) keeps running; the service will start the next one.")
     if hint := unit.hint():
         say(hint)
-    say("To uninstall it: cockpit service remove")
+    say("To remove the service: cockpit service remove")
     return 0
 
 
@@ -147,7 +147,7 @@ def status() -> int:
     unit = _unit()
     if _installed_text(unit.path) is None:
         print("installed: no", flush=True)
-        say(f"To install it: cockpit service install (writes {unit.path})")
+        say(f"To install the service: cockpit service install (writes {unit.path})")
         return 0
     print(f"installed: {unit.path}")
     unit.check()

@@ -37,8 +37,8 @@ def setup(runtime: str, yes: bool, remove: bool) -> int:
 
     gemini: links cockpit's extension with `gemini extensions link`. In sessions that you start
     yourself, the extension records the session, so that cockpit can list the session. The
-    extension shows a pending handoff too. Agents work without it, with the limits that `cockpit
-    doctor` lists.
+    extension shows a pending handoff too. Agents work without the extension, with the limits that
+    `cockpit doctor` lists.
 
     claude: for sessions that you start yourself; agents need no setup. A hook in your Claude Code
     settings shows a pending handoff when you start `claude`, and how to continue the job.
@@ -73,7 +73,7 @@ def _add_hook(*, yes: bool) -> int:
         raise NotNow(
             "The hook is set up, but all hooks are switched off",
             f"{safe_line(str(file), 4096)} has disableAllHooks.",
-            "Remove that line to switch the hooks on.",
+            "To switch the hooks on, remove disableAllHooks from the file.",
         )
     offer_hook.check(os.environ)
     say(f"{WAYS['claude']} The setup writes")
@@ -82,7 +82,7 @@ def _add_hook(*, yes: bool) -> int:
     say(f"  {json.dumps(offer_hook.entry())}")
     _ask("Add the hook?", yes=yes)
     offer_hook.install(os.environ)
-    say("Added. Sessions that start from now on use it. To undo: cockpit setup claude --remove")
+    say("Added. New sessions use the hook. To undo: cockpit setup claude --remove")
     return 0
 
 
@@ -116,7 +116,7 @@ def _link(environment: dict[str, str], folder: Path, *, yes: bool) -> int:
         raise NotNow(
             "cockpit's extension is linked, but all hooks are switched off in Gemini",
             f"hooksConfig.enabled is false in {safe_line(str(settings_file(environment)), 4096)}.",
-            "Set it to true in that file.",
+            "Set hooksConfig.enabled to true in the file.",
         )
     say(f"{WAYS['gemini']} The setup writes cockpit's extension to")
     say(f"  {folder}")
@@ -135,7 +135,7 @@ def _link(environment: dict[str, str], folder: Path, *, yes: bool) -> int:
         say(f"  {settings_file(environment)}")
         say("To undo: cockpit setup gemini --remove")
     else:
-        say("Linked. New agents use it. To undo: cockpit setup gemini --remove")
+        say("Linked. New agents use the extension. To undo: cockpit setup gemini --remove")
     return 0
 
 

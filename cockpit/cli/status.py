@@ -221,7 +221,10 @@ def _print_elsewhere(sessions: list[Row] | None, *, plain: bool) -> None:
     from cockpit.cli.elsewhere import session_line, session_sentence
 
     if sessions is None:
-        print("\nSessions elsewhere are not listed: [elsewhere] show = false, or you are an agent.")
+        print(
+            "\nSessions elsewhere are not listed: [elsewhere] show is false, or an agent ran this "
+            "command."
+        )
         return
     print("\nElsewhere:" if sessions else "\nNo sessions elsewhere.")
     now = datetime.now(UTC)

@@ -84,7 +84,7 @@ Examples:
 
 Every removal first saves the worktree under refs/cockpit/salvage/AGENT/TIME: its commit and all
 uncommitted files, including staged, untracked and ignored ones, except those of --leave-out. To
-restore them:
+restore the files:
 
 \b
   cockpit worktrees restore REFERENCE NEW-FOLDER"""
@@ -106,10 +106,18 @@ restore them:
 def remove(tree: str, salvage: bool, salvage_only: bool, leave_out: tuple[str, ...]) -> int:
     """Remove a worktree that cockpit created; its branch stays.
 
-    Refuses, with each reason and the next step, if the worktree has uncommitted or ignored files,
-    commits that are not pushed or merged, a running process or agent, an unfinished git operation,
-    a lock that is not cockpit's, or other repositories in it; if the job of its agent is not over;
-    or if cockpit did not create the worktree.
+    Refuses, and prints each reason with the next step, if the worktree has:
+
+    \b
+      - uncommitted or ignored files
+      - commits that are not pushed or merged
+      - a running process or agent
+      - an agent whose job is not over
+      - an unfinished git operation
+      - a lock that is not cockpit's
+      - other repositories inside
+
+    Also refuses a worktree that cockpit did not create.
     """
     from cockpit.cli.requests import ask, remote_host, require_absolute_path
     from cockpit.wire.verbs import RemoveWorktree
@@ -146,10 +154,10 @@ To recreate the worktree on its branch:
   git -C ../again reset -q
 
 \b
-Use this command, not git restore, git checkout or git archive: those may change bytes if
-attributes convert line endings or encodings. The parents of commit REFERENCE hold the staged
-files, and the commits that were only in the worktree's reflog.
-To list them: git log --graph REFERENCE""",
+Use this command, not git restore, git checkout or git archive: the git commands may change
+bytes if attributes convert line endings or encodings. The parents of commit REFERENCE hold the
+staged files, and the commits that were only in the worktree's reflog.
+To list the parents: git log --graph REFERENCE""",
 )
 @with_common_options
 @click.argument("reference")
@@ -177,7 +185,7 @@ def restore(reference: str, folder: Path, repository: Path | None) -> int:
         raise BadUsage(
             "--host does not work here: run the command on the machine that has the repository",
             "",
-            f"Run it on {host.name}, without --host.",
+            f"Run the command on {host.name}, without --host.",
         )
     target = folder.absolute()
     source = repository or (target if (target / ".git").exists() else Path.cwd())

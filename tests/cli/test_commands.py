@@ -306,10 +306,15 @@ def test_events_that_are_left_out_are_named_with_the_command_that_prints_them(
     assert run(["events"]) == 0
     told = capsys.readouterr()
     assert len(told.out.splitlines()) == 200
-    oldest = "Older events were left out. To begin with the oldest: cockpit events --after 6\n"
+    oldest = (
+        "Older events were left out. To print from the oldest event on: cockpit events --after 6\n"
+    )
     assert told.err == oldest
     assert run(["events", "--after", "6", "--json"]) == 0
-    newer = "Newer events were left out. To print the next 200: cockpit events --after 206 --json\n"
+    newer = (
+        "Newer events were left out. To print the next 200 events: "
+        "cockpit events --after 206 --json\n"
+    )
     assert capsys.readouterr().err == newer
     assert run(["events", "--after", "206"]) == 0
     assert capsys.readouterr().err == ""

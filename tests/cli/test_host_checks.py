@@ -23,7 +23,9 @@ GOOD = {
     "cockpit_version": f"cockpit {__version__}", "linger": "yes", "status_code": "0",
     "status": f'{{"supervisor": {{"version": "{__version__}"}}, "agents": []}}', "end": "",
 }  # fmt: skip
-SOURCES = "Install a newer one there: from your distribution's backports, with brew install tmux,"
+SOURCES = (
+    "Install a newer tmux on the host: from your distribution's backports, with brew install tmux,"
+)
 SSH = ("ssh", "gpu1")
 
 
@@ -53,7 +55,7 @@ def test_a_host_that_has_everything_is_fit() -> None:
         (without("tmux"), "tmux", "unfit", "Not found", "ssh -t gpu1 sudo apt-get install tmux"),
         (without(tmux_version="tmux 3.2a"), "tmux", "unfit", "3.2a; cockpit needs 3.3a", SOURCES),
         (without(tmux_version="tmux 3.2a", package_manager="brew"), "tmux", "unfit", "3.2a",
-         "Upgrade it: ssh -t gpu1 brew upgrade tmux"),
+         "Upgrade tmux: ssh -t gpu1 brew upgrade tmux"),
         (without("git", package_manager="dnf"), "git", "unfit", "Not found",
          "ssh -t gpu1 sudo dnf install git"),
         (without("git", package_manager="brew", uid="501"), "git", "unfit", "Not found",
@@ -111,7 +113,7 @@ def problem(connect: tuple[str, ...], **answer: object) -> Finding:
         (SSH, {"code": 255, "errors": ("me@gpu1: Permission denied (publickey).",)}, "key",
          "refused to log in", "ssh-copy-id gpu1"),
         (("ssh", "-p", "22", "gpu1"), {"code": 255, "errors": ("Permission denied",)}, "key",
-         "refused to log in", "ssh-copy-id;"),
+         "refused to log in", "ssh-copy-id. If"),
         (SSH, {"code": 255, "errors": ("Host key verification failed.",)}, "key",
          "does not know the host's key", "ssh gpu1 true"),
         (SSH, {"timed_out": True}, "reachable", "No answer within 10 s", "ssh gpu1 true"),

@@ -106,8 +106,8 @@ def test_two_names_of_one_supervisor_are_told(
     first, second, arrow = (line.split()[0] for line in lines)  # in the order of the answers
     assert ({first, second}, arrow) == ({"gpu1", "gpu2"}, "->")
     assert lines[2].endswith(
-        f"This is the same supervisor as {first}. "
-        f"To remove this name: cockpit hosts remove {second}"
+        f"{second} is the same supervisor as {first}. "
+        f"To remove {second}: cockpit hosts remove {second}"
     )
     assert run(["hosts", "--timeout", "60", "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
@@ -244,7 +244,7 @@ def test_a_line_that_is_cut_while_the_supervisor_starts_leaves_the_host_added(
     said = capsys.readouterr().err
     assert "gpu1 was added, but its supervisor did not start" in said
     assert "Lost connection to gpu1" in said
-    assert "Start it: cockpit up --host gpu1" in said
+    assert "Start the supervisor: cockpit up --host gpu1" in said
     assert [host["name"] for host in hosts_of(here)] == ["gpu1"]
 
 
@@ -267,7 +267,7 @@ def test_an_older_cockpit_is_noticed_and_upgraded(
     assert run(["hosts", "--json"]) == 0
     (host,) = json.loads(capsys.readouterr().out)
     assert (host["version"], host["state"]) == (__version__, "no_supervisor")
-    assert host["next_step"] == "Start it: cockpit up --host gpu1"
+    assert host["next_step"] == "Start the supervisor: cockpit up --host gpu1"
 
 
 def test_a_newer_cockpit_is_not_replaced(

@@ -42,7 +42,7 @@ def test_what_a_login_shell_prints_first_is_skipped(own_home: Path) -> None:
 
 @pytest.mark.parametrize("answer", [b"", b"Welcome\n", MARK + b"{}"])
 def test_no_answer_is_told_with_a_next_step(own_home: Path, answer: bytes) -> None:
-    with pytest.raises(NoSupervisor, match="did not answer") as caught:
+    with pytest.raises(NoSupervisor, match="did not respond") as caught:
         answering(own_home, answer).step({"step": "x"})
     assert "cockpit doctor --host gpu1" in caught.value.hint
 
@@ -90,7 +90,7 @@ def test_a_file_after_the_answer_is_whole_or_refused(
     answering(own_home, whole).step({"step": "x"}, receive=own_home / "got")
     assert (own_home / "got").read_bytes() == content
     for number, bad in enumerate((whole[:-1], whole[:-1] + b"!")):
-        with pytest.raises(Failed, match="did not arrive whole"):
+        with pytest.raises(Failed, match="The transfer from"):
             answering(own_home, bad).step({"step": "x"}, receive=own_home / f"bad{number}")
     monkeypatch.setattr(move_machines, "LARGEST_FILE", 1000)
     with pytest.raises(Failed, match="too large") as caught:

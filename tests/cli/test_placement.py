@@ -47,8 +47,8 @@ def test_an_impossible_number_is_unknown(key: str, value: object) -> None:
 @pytest.mark.parametrize(
     ("more", "why"),
     [
-        ({"version": "9.9.9"}, "its cockpit is 9.9.9; this machine has"),
-        ({"version": None}, "its cockpit is an older version"),
+        ({"version": "9.9.9"}, "cockpit is 9.9.9; this machine has"),
+        ({"version": None}, "cockpit is an older version"),
         ({"directory": "no repository at /x"}, "no repository at /x"),
         ({"supervisor": False}, "no supervisor is running"),
         ({"supervisor": "yes"}, "no supervisor is running"),

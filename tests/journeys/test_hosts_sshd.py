@@ -134,7 +134,7 @@ def test_a_host_key_that_is_not_known(host: Sshd, capsys: pytest.CaptureFixture[
 
     said = capsys.readouterr().err
     assert "does not know the host's key" in said
-    assert f"accept it once: {' '.join(host.ssh)} true" in said
+    assert f"accept the key once: {' '.join(host.ssh)} true" in said
     assert known.read_text() == ""
     assert not (Path(os.environ["COCKPIT_HOME"]) / "cockpit.toml").exists()
 

@@ -354,8 +354,8 @@ esac
 @pytest.mark.parametrize(
     ("limit", "words"),
     [
-        ('head -c 12000 | env "$@"', "did not arrive whole"),
-        ('ulimit -f 100; exec env "$@"', "could not be written"),
+        ('head -c 12000 | env "$@"', "The transfer of the worktree failed"),
+        ('ulimit -f 100; exec env "$@"', "Cannot write or read a file"),
     ],
     ids=["the line is cut", "the disk is full"],
 )

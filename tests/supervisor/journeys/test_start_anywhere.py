@@ -123,7 +123,7 @@ async def test_every_machine_is_named_if_none_fits(cockpit: Cockpit, far: Far) -
     assert "local: " in told
     assert "nonsense" in told
     assert "gpu1: no supervisor is running" in told
-    assert "-> Start it: cockpit up --host gpu1" in told
+    assert "-> Start the supervisor: cockpit up --host gpu1" in told
     assert "gpu3: port 22: Connection refused" in told
 
     code, told = await started(cockpit, "fix", "--directory", str(cockpit.home / "missing"))
