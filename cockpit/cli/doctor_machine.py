@@ -181,7 +181,7 @@ def gemini(environment: Mapping[str, str], directory: Path) -> list[Finding]:
     if not (is_trusted(directory, environment) or is_worktree_of_trusted(directory, environment)):
         findings.append(
             note("gemini", f"Does not trust {directory}: agents with a prompt cannot start here",
-                 "Run `gemini` there once and choose to trust the folder.")
+                 "Run `gemini` once in the directory, and choose to trust the folder.")
         )  # fmt: skip
     return findings
 
@@ -200,7 +200,7 @@ def _first_screens(environment: Mapping[str, str], directory: Path) -> list[Find
     if "trust" in questions:
         findings.append(
             note("claude", f"Does not trust {repository} yet, and will ask in the pane",
-                 "Run `claude` there once and accept. Until then cockpit's hooks do not run.")
+                 "Run `claude` in the folder and accept. Until then cockpit's hooks do not run.")
         )  # fmt: skip
     return findings
 

@@ -61,7 +61,7 @@ def add_checked(name: str, connect: Sequence[str], wishes: HostOptions, config: 
     say(f"Added {name} to {safe_line(str(path), 400)}: connect = {shlex.join(host.connect)}")
     _start(report, wishes)
     print(_final_line(name, host, wishes.seconds), flush=True)
-    say(f"Start an agent there: cockpit start NAME --host {name} --directory /path/on/{name}")
+    say(f"Start an agent on {name}: cockpit start NAME --host {name} --directory /path/on/{name}")
     return 0
 
 

@@ -155,7 +155,7 @@ def _python(report: HostReport, facts: HostFacts) -> Iterator[Finding]:
     if python is not None and new_enough_python(python.version):
         yield fit("python", _where(python))
     elif cockpit is not None and cockpit.version:
-        yield fit("python", "cockpit uses its own Python there")
+        yield fit("python", "cockpit uses its own Python on the host")
     elif facts.program("uv") is not None:
         yield fit("python", "uv can install Python")
     else:
@@ -171,7 +171,8 @@ def _cockpit(report: HostReport) -> Iterator[Finding]:
         remedy = f"Install cockpit on the host: {_install(report)}"
         if facts.uid == 0:
             remedy = (
-                "Connect as an ordinary user, or install cockpit there yourself, with uv or pip."
+                "Connect as an ordinary user, or install cockpit on the host yourself, with uv or "
+                "pip."
             )
         yield unfit("cockpit", "Not found", remedy)
         return
@@ -181,10 +182,10 @@ def _cockpit(report: HostReport) -> Iterator[Finding]:
     elif program.version == __version__:
         yield fit("cockpit", _where(program))
     elif numbers(program.version) > numbers(__version__):
-        text = f"{program.version} there; this machine has {__version__}"
+        text = f"The host has {program.version}; this machine has {__version__}"
         yield note("cockpit", text, "Upgrade cockpit on this machine.")
     else:
-        text = f"{program.version} there; this machine has {__version__}"
+        text = f"The host has {program.version}; this machine has {__version__}"
         yield note(
             "cockpit", text, f"Upgrade the host's cockpit; agents keep running: {_install(report)}"
         )
@@ -218,13 +219,13 @@ def _session(report: HostReport) -> Iterator[Finding]:
     yield from _sockets(facts)
     if facts.linger is False:
         command = typed(report.connect, "loginctl", "enable-linger")
-        text = "Processes may end, and sockets may be removed, when you log out there"
+        text = "Processes may end, and sockets may be removed, when you log out of the host"
         yield note("linger", text, f"Keep processes running after a logout: {command}")
     elif facts.linger:
         yield fit("linger", "processes keep running after a logout")
     if facts.uid == 0:
         remedy = "Connect as an ordinary user if you can: agents run with that user's permissions."
-        yield note("user", "Commands run as root there", remedy)
+        yield note("user", "Commands on the host run as root", remedy)
     yield from _supervisor(report, facts)
 
 
@@ -237,7 +238,7 @@ def _sockets(facts: HostFacts) -> Iterator[Finding]:
     most = LINUX_SOCKET_BYTES if facts.system == "Linux" else OTHER_SOCKET_BYTES
     if length > most:
         text = f"Socket paths are {length} bytes long; the limit is {most}: {longest}"
-        yield unfit("sockets", text, f"Shorten {places.runtime_from} there.")
+        yield unfit("sockets", text, f"Shorten {places.runtime_from} on the host.")
     else:
         yield fit("sockets", f"{longest.parent} ({length} of {most} bytes)")
 
@@ -249,7 +250,7 @@ def _supervisor(report: HostReport, facts: HostFacts) -> Iterator[Finding]:
     if facts.status_code == NO_SUPERVISOR:
         yield note("supervisor", "Not running", f"Start the supervisor: cockpit up --host {name}")
     elif facts.supervisor is None:
-        text = f"`cockpit status` there exited with code {facts.status_code}"
+        text = f"`cockpit status` on the host exited with code {facts.status_code}"
         yield unfit(
             "supervisor", text, f"To check the host: {typed(report.connect, 'cockpit', 'doctor')}"
         )
@@ -269,7 +270,7 @@ def install_command(report: HostReport, *packages: str) -> str:
     """
     facts = report.facts
     if not facts.package_manager:
-        return f"Install {' and '.join(packages)} there."
+        return f"Install {' and '.join(packages)} on the host."
     verb = _SUBCOMMANDS.get(facts.package_manager, ("install",))
     command = [facts.package_manager, *verb, *packages]
     if facts.uid != 0 and facts.package_manager != "brew":

@@ -56,9 +56,9 @@ def installer_for(report: HostReport) -> Installer:
         user = "root" if facts.uid == 0 else "an unknown user"
         raise NotNow(
             f"Cannot install cockpit as {user} on {report.name}",
-            f"Commands run there as {facts.user or 'an unknown user'}."
+            f"Commands on the host run as {facts.user or 'an unknown user'}."
             " This command only installs into the home folder of an ordinary user.",
-            "Connect as an ordinary user, or install cockpit there yourself.",
+            "Connect as an ordinary user, or install cockpit on the host yourself.",
         )
     if uv := facts.program("uv"):
         return Installer("uv", uv.path)
@@ -69,7 +69,7 @@ def installer_for(report: HostReport) -> Installer:
             "cockpit is installed with uv, or with Python's pip.",
             install_command(report, "python3", "python3-venv")
             if facts.package_manager == "apt-get"
-            else "Install Python 3.11 or later, or uv, there.",
+            else "Install uv, or Python 3.11 or later, on the host.",
         )
     if not facts.python_venv:
         raise ProgramMissing(

@@ -35,7 +35,7 @@ def init(folder: Path | None = None) -> int:
     print(safe_line(str(path)))
     if root is None:
         say("Not a git repository: agents can work here, but cannot get their own worktrees.")
-    say("Edit the agents in that file, then run: cockpit start NAME; cockpit")
+    say(f"Edit the agents in {FILE_NAME}, then run: cockpit start NAME; cockpit")
     return 0
 
 

@@ -98,7 +98,7 @@ class MoveCheck:
             began = safe_line(record.name, 40)
             raise NotNow(
                 f"This move of {wanted.name} began with the name {began} on {self.target.shown}",
-                "A session with that name may be running on that machine.",
+                f"A session named {began} may be running on {self.target.shown}.",
                 f"Continue the move with the same name: --name {began}",
             )
         if record is None:
@@ -162,7 +162,7 @@ class MoveCheck:
         if version != __version__:
             raise NotNow(
                 f"{machine.shown} has another version of cockpit",
-                f"Version there: {safe_line(version, 40)}; version here: {__version__}.",
+                f"{machine.shown}: {safe_line(version, 40)}; this machine: {__version__}.",
                 upgrade_step(machine.host.name if machine.host else None, version),
             )
 

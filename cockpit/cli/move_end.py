@@ -97,8 +97,8 @@ class MoveEnd:
         except CockpitError as error:
             raise HalfMoved(
                 f"{self.wanted.name} was not moved; {self.target.shown} could not be cleaned up",
-                f"{error.title}. A session of the job may be running there, so the session on "
-                f"{self.source.shown} waits.",
+                f"{error.title}. A session of the job may be running on "
+                f"{self.target.shown}, so the session on {self.source.shown} waits.",
                 self.how_to_go_on(),
             ) from error
         if not refuse:

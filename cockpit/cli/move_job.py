@@ -264,7 +264,7 @@ class Job:
                 raise Failed(
                     f"The new session on {self.target.shown} did not reply in time",
                     f"No reply in {self.wanted.seconds:g} s.",
-                    "Wait longer with --wait SECONDS, or check the CLI on that machine.",
+                    f"Wait longer with --wait SECONDS, or check the CLI on {self.target.shown}.",
                 )
             await asyncio.sleep(LOOK)
 

@@ -78,7 +78,7 @@ def run_step() -> int:
                 raise Failed(
                     "Cannot write or read a file",
                     f"{safe_line(str(error.filename or ''))}: {error.strerror}",
-                    "If the disk of that machine is full (df -h), free some space. Then try again.",
+                    "If the machine's disk is full (df -h), free some space. Then try again.",
                 ) from error
             except (KeyError, TypeError, ValueError, AttributeError) as error:
                 raise BadUsage(

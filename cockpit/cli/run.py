@@ -50,7 +50,7 @@ def run_file(file: Path, timeout: str | None) -> int:
         raise BadUsage(
             "cockpit run works on this machine only",
             "The other machine cannot read the file.",
-            "Copy the file to that machine, and run the command there.",
+            "Copy the file to the host, and run the command on the host.",
         )
     seconds = wait_seconds(timeout)
     path = file.absolute()

@@ -20,8 +20,8 @@ from cockpit.cli.output import json_text
 Examples:
   cockpit worktrees                       agent, age, changes, size, and what blocks removal
   cockpit worktrees --json
-  cockpit worktrees remove api            when its job is over; the branch stays
-  cockpit worktrees remove api --salvage  even with work in it, which is saved in git
+  cockpit worktrees remove api            when the job of api is over; the branch stays
+  cockpit worktrees remove api --salvage  even with unsaved work, which is saved in git
 
 \b
 cockpit creates a worktree when it starts an agent with worktree.strategy =

@@ -229,7 +229,7 @@ def refused(host: str, why: str) -> CockpitError:
     return Failed(
         f"Refused the answer of {name}",
         why,
-        f"Check which program answers there: cockpit doctor --host {name}",
+        f"Check which program answers on {name}: cockpit doctor --host {name}",
     )
 
 

@@ -180,7 +180,7 @@ class HostClient:
             raise Failed(
                 f"Host {self.host} has too many agents",
                 f"The maximum is {MOST_AGENTS}.",
-                f"Check which program answers there: cockpit doctor --host {self.host}",
+                f"Check which program answers on {self.host}: cockpit doctor --host {self.host}",
             )
 
     def _full_name(self, name: str) -> str:
@@ -191,7 +191,7 @@ class HostClient:
             raise Failed(
                 f"Host {self.host} sent an invalid agent name",
                 f"{quoted(name, 60)} is not a valid agent name; this host's agents are not shown.",
-                f"Check which program answers there: cockpit doctor --host {self.host}",
+                f"Check which program answers on {self.host}: cockpit doctor --host {self.host}",
             ) from error
 
     def _line(self, line: WatchLine) -> WatchLine:

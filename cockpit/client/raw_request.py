@@ -190,15 +190,15 @@ def _host(address: Path | Address) -> str | None:
 
 
 def _refused(address: Path | Address) -> Failed:
-    where, options = (
-        ("", "")
+    where, on, options = (
+        ("", " on the socket", "")
         if isinstance(address, Path)
-        else (f" of {address.name}", f" --host {address.name}")
+        else (f" of {address.name}", f" on {address.name}", f" --host {address.name}")
     )
     return Failed(
         f"Refused an answer{where} that is too long",
         "A supervisor's answers are shorter.",
-        f"Check which program answers there: cockpit doctor{options}",
+        f"Check which program answers{on}: cockpit doctor{options}",
     )
 
 

@@ -55,7 +55,7 @@ class Hook(Section):
     threads: bool = Field(
         default=False,
         description="Use one thread per job: for slack with token, and for discord if url "
-        "is that of a forum channel.",
+        "belongs to a forum channel.",
     )
     secret: Line = Field(
         default="",

@@ -283,7 +283,7 @@ def simulated_model() -> Iterator[SimulatedModel]:
         if not url:
             raise Failed(
                 "The simulated model did not start",
-                "Its output is above.",
-                hint="Please report this error with that output.",
+                "The simulated model's output is above.",
+                hint="Please report this error with the output.",
             )
         yield SimulatedModel(url, process.stdin)

@@ -65,7 +65,7 @@ def check(status: Status, documents: Sequence[Path], jobs: Jobs) -> None:
 def check_agent(agent: AgentStatus, job: Job) -> None:
     """Raise `Failed` unless this agent's job had the expected result."""
     if agent.state != "done":
-        raise Failed(f"{agent.name} did not finish its job", f"Its state: {agent.state}.")
+        raise Failed(f"{agent.name} did not finish its job", f"The agent's state: {agent.state}.")
     if job.spans_sessions and not agent.handoffs:
         raise Failed(f"{agent.name} finished without a handoff", "A handoff was expected.")
     if not job.spans_sessions and (agent.handoffs or not agent.compactions):

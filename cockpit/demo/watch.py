@@ -93,7 +93,7 @@ class Watch:
         if self._goal(agent):
             return
         if agent.state in LOST and agent.session_id is not None:
-            note = agent.note or "its CLI is no longer running"
+            note = agent.note or "The agent's CLI is no longer running."
             raise Failed(f"{agent.name} ended before its job was done", note, LOOK_CLOSER)
         if agent.needs is None or agent.needs.kind != "failed":
             self._failing_since.pop(agent.name, None)

@@ -60,7 +60,7 @@ def test_a_host_that_has_everything_is_fit() -> None:
          "ssh -t gpu1 sudo dnf install git"),
         (without("git", package_manager="brew", uid="501"), "git", "unfit", "Not found",
          "ssh -t gpu1 brew install git"),
-        (without("git", "package"), "git", "unfit", "Not found", "Install git there."),
+        (without("git", "package"), "git", "unfit", "Not found", "Install git on the host."),
         (without("cockpit", python_version="3.9.18"), "python", "unfit", "3.9.18; cockpit needs",
          "apt-get install python3 python3-venv"),
         (without("python", "cockpit", uv_where="path", uv_path="/usr/bin/uv", uv_version="uv 0.9"),
@@ -69,7 +69,7 @@ def test_a_host_that_has_everything_is_fit() -> None:
         (without("cockpit", "status"), "cockpit", "unfit", "Not found",
          "cockpit hosts install gpu1"),
         (without("cockpit", "status", uid="0"), "cockpit", "unfit", "Not found", "ordinary user"),
-        (without(cockpit_version="cockpit 0.0.1"), "cockpit", "note", "0.0.1 there",
+        (without(cockpit_version="cockpit 0.0.1"), "cockpit", "note", "The host has 0.0.1",
          "agents keep running: cockpit hosts install gpu1"),
         (without(cockpit_version="Traceback"), "cockpit", "unfit", "prints no version",
          "ssh gpu1 /usr/bin/cockpit --version"),
@@ -77,9 +77,9 @@ def test_a_host_that_has_everything_is_fit() -> None:
          "/opt/homebrew/bin/tmux",
          'connect = ["ssh", "gpu1", "env", "PATH=/opt/homebrew/bin:/usr/bin:/bin"]'),
         (without("runtime", home="/home/" + "x" * 80), "sockets", "unfit", "limit is 107",
-         "Shorten HOME there."),
+         "Shorten HOME on the host."),
         (without(system="Darwin", runtime_folder="/" + "r" * 83), "sockets", "unfit",
-         "limit is 103", "Shorten XDG_RUNTIME_DIR there."),
+         "limit is 103", "Shorten XDG_RUNTIME_DIR on the host."),
         (without(linger="no"), "linger", "note", "when you log out",
          "ssh gpu1 loginctl enable-linger"),
         (without("status", status_code="4"), "supervisor", "note", "Not running",
@@ -166,5 +166,5 @@ def test_a_host_whose_supervisor_fails_is_listed_with_the_reason() -> None:
     told = without("status") | {"status_code": "1"}
     row, why, step = host_lines(report(told), 4, datetime(2026, 11, 27, 12, tzinfo=UTC))
     assert row.startswith("gpu1  failing ")
-    assert why == "      `cockpit status` there exited with code 1"
+    assert why == "      `cockpit status` on the host exited with code 1"
     assert step == "      -> To check the host: ssh gpu1 cockpit doctor"

@@ -279,7 +279,7 @@ def test_a_newer_cockpit_is_not_replaced(
     write_hosts(here, gpu1=bare)
 
     assert run(["hosts", "check"]) == 0
-    assert "99.1.0 there; this machine has" in capsys.readouterr().out
+    assert "The host has 99.1.0; this machine has" in capsys.readouterr().out
     assert run(["hosts", "install", "gpu1", "--yes"]) == 5
     assert "Upgrade cockpit on this machine" in capsys.readouterr().err
     assert not (own_home / "arrived.whl").exists()

@@ -344,14 +344,14 @@ def test_the_quick_commands_have_limits_too(
         raw_request.fetch(hostile(RAW[attack]), "/v1/status")
     with pytest.raises(Failed, match="Refused an answer of gpu1 that is too long") as caught:
         list(raw_request.lines(hostile(RAW[attack]), "/v1/watch"))
-    assert caught.value.hint == "Check which program answers there: cockpit doctor --host gpu1"
+    assert caught.value.hint == "Check which program answers on gpu1: cockpit doctor --host gpu1"
 
 
 def test_a_command_that_reads_a_hosts_stream_names_the_host() -> None:
     unreadable = [b"{}"] * (foreign_answers.INVALID_LINES + 1)
     with pytest.raises(Failed, match="Refused the answer of gpu1") as caught:
         list(checked_changes(unreadable, "gpu1"))
-    assert caught.value.hint == "Check which program answers there: cockpit doctor --host gpu1"
+    assert caught.value.hint == "Check which program answers on gpu1: cockpit doctor --host gpu1"
 
 
 def test_a_length_that_is_no_number_is_ignored(hostile: Any) -> None:

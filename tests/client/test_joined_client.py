@@ -381,7 +381,7 @@ async def test_a_name_that_no_agent_can_have_ends_the_stream_with_the_reason(nam
         await anext(stream)
 
     assert "\x1b" not in str(caught.value)
-    assert caught.value.hint == "Check which program answers there: cockpit doctor --host gpu1"
+    assert caught.value.hint == "Check which program answers on gpu1: cockpit doctor --host gpu1"
     with pytest.raises(Failed):
         await host.status()
 
