@@ -87,7 +87,7 @@ def trust(file: Path) -> int:
     path = file.absolute()
     held = load(places, path, Path.cwd(), os.environ, named=False).held
     trust_file(places, path)
-    say(f"Trusted until it changes: {safe_line(str(path))}")
+    say(f"Trusted until the file changes: {safe_line(str(path))}")
     for setting in held:
         say(f"  {safe_line(f'line {setting.line}: {setting.shown_key}')}")
     return 0

@@ -84,7 +84,7 @@ def handoff(
     if document is not None and not here:
         raise BadUsage(
             "--document is a file on this machine",
-            f"{common_options().host} cannot read it.",
+            f"{common_options().host} cannot read files of this machine.",
             f"Copy the file to {common_options().host} and run the command there.",
         )
     path = None if document is None else str(document.absolute())
@@ -211,9 +211,9 @@ def _document_path(document: str, *, here: bool) -> Path:
     if len(matches) == 1 and existing:
         return existing[0]
     why = (
-        f"{len(matches)} handoff ids start with these characters."
+        f"{len(matches)} handoff ids start with {shown}."
         if len(matches) > 1
-        else "No handoff has that id."
+        else f"No handoff id starts with {shown}."
     )
     raise NoSuchAgent(
         f"No such document: {shown}",

@@ -97,7 +97,10 @@ def history(
     if all_hosts and newest is not None:
         say("Read a document: cockpit show ID; of another machine: cockpit show ID --host HOST")
     elif newest is not None:
-        say(f"Read a document: cockpit show {newest}. Start from it: cockpit continue {newest}")
+        say(
+            f"Read a document: cockpit show {newest}. "
+            f"Start an agent from a document: cockpit continue {newest}"
+        )
     return 0
 
 

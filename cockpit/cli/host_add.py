@@ -128,7 +128,7 @@ def _check_free(name: str, config: Path | None) -> None:
     if any(host.name == name for host in settings.hosts):
         raise BadConfig(
             f"A host named {name} is already configured",
-            hint=f"Choose another name, or remove that host first: cockpit hosts remove {name}",
+            hint=f"Choose another name, or remove {name} first: cockpit hosts remove {name}",
         )
 
 

@@ -357,7 +357,7 @@ def local_context(directory: Path | None) -> dict[str, str | bool | None]:
     if directory is not None and not directory.is_dir():
         raise BadUsage(
             f"--directory: no such folder: {quoted(str(directory))}",
-            hint="Create it, or pass another folder.",
+            hint="Create the folder, or pass another one.",
         )
     config, named = file_to_read(common_options().config)
     return {

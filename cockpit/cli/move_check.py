@@ -154,7 +154,7 @@ class MoveCheck:
         if not before.moved_away:
             raise NotNow(
                 f"{self.target.shown} already has an agent {before.name}",
-                f"The state of that agent: {before.state}.",
+                f"State of {before.name}: {before.state}.",
                 f"Give the moved agent another name: --name {before.name}-2",
             )
 

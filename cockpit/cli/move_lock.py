@@ -31,7 +31,7 @@ def take_lock(folder: Path, name: AgentName, owner: str) -> None:
         raise NotNow(
             f"{name} is being moved by another command",
             f"Running now: {other or 'cockpit move'}",
-            "Wait until that command ends, or interrupt it.",
+            "Wait until the other command ends, or interrupt the command.",
         ) from None
     os.ftruncate(handle, 0)
     os.pwrite(handle, owner.encode("utf-8", "replace")[:400], 0)

@@ -142,7 +142,8 @@ async def _inspect(request: Request, _bundle: Path, _input: IO[bytes]) -> Reques
         raise BadUsage(
             f"There is no git repository at {safe_line(str(directory))}",
             "The work is sent as commits to a clone of the same repository.",
-            "Clone the repository to that machine, or pass the path of a clone: --directory DIR",
+            "Clone the repository to the other machine, or pass the path of a clone: "
+            "--directory DIR",
         )
     arriving = ArrivingWorktree(git, home)
     roots = [str(root) for root in request["roots"]]

@@ -220,10 +220,8 @@ def read_answer(name: str, answer: Mapping[str, Any], *, note: str = "") -> Aske
 def _refusal(name: str, answer: Mapping[str, Any]) -> tuple[str, str]:
     """Return why the machine cannot start the agent, and the next step; both empty if it can."""
     if directory := _line(answer.get("directory")):
-        return (
-            directory,
-            "Clone the repository to that machine, or pass the path of a clone: --directory DIR",
-        )
+        where = "this machine" if name == LOCAL else name
+        return directory, f"Clone the repository to {where}, or pass its path: --directory DIR"
     if answer.get("supervisor") is not True:
         return "no supervisor is running", f"Start the supervisor: cockpit up --host {name}"
     error = answer.get("error")
@@ -242,8 +240,8 @@ def _exists(name: AgentName, asked: Asked) -> CockpitError:
     where, option = ("this machine", "") if host == LOCAL else (host, f" --host {host}")
     return NotNow(
         f"{where} already has an agent {name}",
-        f"The state of that agent: {asked.agent}.",
-        f"Choose another name, or use that agent: cockpit status {name}{option}",
+        f"State of {name}: {asked.agent}.",
+        f"Choose another name, or use the existing agent: cockpit status {name}{option}",
     )
 
 

@@ -137,7 +137,7 @@ class HttpClient:
         except ValueError as error:
             raise BadUsage(
                 "A path or text in this request is not valid UTF-8",
-                "cockpit cannot send it to the supervisor.",
+                "cockpit cannot send the path or text to the supervisor.",
                 "Rename the directory or file, or use another one.",
             ) from error
         patience = (

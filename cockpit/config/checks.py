@@ -47,7 +47,9 @@ def check_file(file: ConfigFile, settings: Settings) -> None:
         at: KeyPath = ("agents", place)
         if agent.prompt and agent.prompt_file:
             raise file.refusal(
-                (*at, "prompt_file"), "prompt and prompt_file are both set", "Remove one of them."
+                (*at, "prompt_file"),
+                "prompt and prompt_file are both set",
+                "Remove prompt or prompt_file.",
             )
         _check_hooks(file, at, agent)
 

@@ -220,7 +220,7 @@ def _check(path: Path, entry: os.stat_result) -> None:
     if entry.st_uid not in (os.geteuid(), 0):
         raise BadConfig(
             f"{shown}: belongs to another user",
-            f"Its owner is user {entry.st_uid}; cockpit only reads your own files and root's.",
+            f"The file's owner is user {entry.st_uid}; cockpit reads only your files and root's.",
             f"Read the file, then: sudo chown {os.geteuid()} {shown}",
         )
     if entry.st_mode & (stat.S_IWGRP | stat.S_IWOTH):

@@ -196,7 +196,7 @@ def _check_home(home: Path) -> None:
     if entry.st_uid != os.geteuid():
         raise Failed(
             f"COCKPIT_HOME belongs to another user: {home}",
-            f"Its owner is user {entry.st_uid}; cockpit runs as user {os.geteuid()}.",
+            f"The folder's owner is user {entry.st_uid}; cockpit runs as user {os.geteuid()}.",
             "Set COCKPIT_HOME to a folder of your own.",
         )
     if entry.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
@@ -204,7 +204,8 @@ def _check_home(home: Path) -> None:
 
         raise Failed(
             f"Other users can write to COCKPIT_HOME: {home}",
-            f"Its mode is {stat.S_IMODE(entry.st_mode):04o}; they could change what cockpit runs.",
+            f"The folder's mode is {stat.S_IMODE(entry.st_mode):04o}; other users could change "
+            "what cockpit runs.",
             f"chmod go-w {quote(str(home))}",
         )
 
@@ -223,7 +224,7 @@ def _make_private(folder: Path, *, parents: bool = True) -> None:
         if entry.st_uid != os.geteuid():
             raise Failed(
                 f"{folder} belongs to another user",
-                f"Its owner is user {entry.st_uid}; cockpit runs as user {os.geteuid()}.",
+                f"The folder's owner is user {entry.st_uid}; cockpit runs as user {os.geteuid()}.",
                 "Remove the folder, or set COCKPIT_HOME to another folder.",
             )
         if stat.S_IMODE(entry.st_mode) != 0o700:

@@ -78,8 +78,8 @@ class ElsewhereSettings(Section):
 
     show: bool = Field(
         default=True,
-        description="Show these sessions, so that you can adopt one: key E, or "
-        "cockpit status --elsewhere.",
+        description="Show sessions that cockpit did not start, so that you can adopt one: key E, "
+        "or cockpit status --elsewhere.",
     )
 
 

@@ -69,7 +69,7 @@ def _letter(held: list[str], key: str) -> str:
 
 def _cannot_send(name: str, key: str, held: list[str]) -> str:
     if held == ["shift"] and (len(key) == 1 or key not in _NEVER_HELD):
-        return f'terminals cannot send {name}; write the character it types, such as "!"'
+        return f'terminals cannot send {name}; write the character that the key types, such as "!"'
     if "ctrl" in held and len(key) == 1 and key.isascii() and key.isalpha():
         return f'terminals send {name} as ctrl+{key}; write "ctrl+{key}"'
     return f'terminals cannot send {name}; use a key such as "ctrl+l"'

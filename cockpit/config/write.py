@@ -133,7 +133,7 @@ def add_agent(path: Path, agent: AgentSettings) -> None:
     if any(table.get("name") == agent.name for table in agents):
         raise BadConfig(
             f'{shown_path(path)}: agent "{agent.name}" already exists',
-            hint="Choose another name, or change that agent's table.",
+            hint="Choose another name, or change the existing agent's table.",
         )
     agents.append(_as_table(agent, path.parent))
     replace_file(path, tomlkit.dumps(document))

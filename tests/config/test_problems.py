@@ -142,7 +142,7 @@ CASES = {
     ),
     "two prompts": (
         AGENT + 'prompt = "a"\nprompt_file = "b"\n',
-        "4: agents.api.prompt_file: prompt and prompt_file are both set|Remove one of them.",
+        "4: agents.api.prompt_file: prompt and prompt_file are both set|Remove prompt or",
     ),
     "prompt file missing": (
         AGENT + 'prompt_file = "job.md"\n',
