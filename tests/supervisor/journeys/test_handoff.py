@@ -493,7 +493,8 @@ async def test_a_successor_that_will_not_start_brings_the_old_session_back(
         await cockpit.ask(Continue(document=str(papers(cockpit)[0]), name="next"))
         assert not notice.exists()
         assert (
-            "is waiting there" not in (await cockpit.ask(Plan(name="one", directory=here))).message
+            "is waiting in the directory"
+            not in (await cockpit.ask(Plan(name="one", directory=here))).message
         )
 
 

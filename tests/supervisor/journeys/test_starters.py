@@ -257,7 +257,7 @@ async def test_the_agent_does_not_answer_the_question_to_its_user(cockpit: Cockp
         await cockpit.start()
         asked = await cockpit.until(asks("handoff"))
         refused = await cockpit.refused(Handoff(name="api", by_agent=True))
-        assert "Only the user can approve it" in refused.detail
+        assert "Only the user can approve the handoff" in refused.detail
         row = await cockpit.row()
         assert asked.handoff is not None
         assert row.handoff is not None
@@ -290,7 +290,7 @@ async def test_an_agent_is_told_whether_its_user_is_asked_or_a_handoff_runs(
 
         await cockpit.ask(other)
         await cockpit.until(asks("handoff"))
-        assert "Only the user can approve it" in (await cockpit.refused(other)).detail
+        assert "Only the user can approve the handoff" in (await cockpit.refused(other)).detail
         await cockpit.ask(Approve(name="api", straight=True))
         await cockpit.until(lambda row: row.handoff and row.handoff.phase == "waiting")
         refused = await cockpit.refused(Handoff(name="api", by_agent=True))
