@@ -38,7 +38,7 @@ because the host may have been upgraded."""
 
 
 class KeptHost:
-    """A host with one kept connection, for a process that sends the host many requests."""
+    """A host with one persistent connection, for a process that sends the host many requests."""
 
     def __init__(
         self, host: RemoteHost, *, ping: float = PING_SECONDS, dead: float = DEAD_SECONDS

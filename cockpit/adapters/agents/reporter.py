@@ -9,10 +9,10 @@ REPORTER = "reporter.sh"
 
 
 def install_reporter(state: Path) -> Path:
-    """Install the reporter in the state folder, so that running agents keep it when the package
-    moves.
+    """Copy the reporter to the state folder, so that running agents can still use it after
+    cockpit's package is moved.
 
-    Returns the script's path. Atomic; writes nothing if the same script is already installed.
+    Returns the copy's path. Atomic; writes nothing if the copy is already up to date.
     """
     source = Path(__file__).parents[2] / REPORTER
     content = source.read_bytes()

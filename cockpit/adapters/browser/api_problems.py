@@ -26,7 +26,8 @@ def problem_response(error: CockpitError, **more: Any) -> web.Response:
 
 
 class Connection(web.RequestHandler):
-    """An HTTP connection. Errors outside a request handler are sent as problem documents too."""
+    """An HTTP connection that also sends errors outside the route handlers, such as malformed
+    requests, as problem documents."""
 
     def handle_error(
         self,

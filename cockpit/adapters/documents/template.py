@@ -40,8 +40,8 @@ def render(text: str, template: Path) -> str:
 
     A template gets each section under its title in lower case with underscores (`goal`,
     `current_task`, …; `None.` if there is none), `sections` (title to text), `others` (the same
-    for other titles), and `front` (the front matter). `goal` is the request itself; `goal_section`
-    is the request as a quote. Raises `BadConfig`.
+    for other titles), and `front` (the front matter). Exception: `goal` is only the user's request,
+    without its fence; the section is `goal_section`. Raises `BadConfig`.
     """
     document = read(text)
     body = plain(_rendered(_source(template), document, template)).strip("\n")

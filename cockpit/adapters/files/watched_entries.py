@@ -1,8 +1,8 @@
 """Notify when a file directly in a folder was written, replaced, removed or created.
 
 If the folder does not exist yet, the nearest existing parent is watched until the folder is
-created. Without inotify, the folder is polled every two seconds. Calls do not say which file
-changed; the caller reads the folder, and may find no change.
+created. Without inotify, the folder is polled every two seconds. The callback does not get the name
+of the file, and may be called without a change.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Notify when one of a few files may have changed: written, replaced, removed or created.
 
 The files' folders are watched, because editors replace files. For a symbolic link, both the link
-and its target are watched. Without inotify, the files are polled every two seconds. Calls do not
-say which file changed; the caller reads the files, and may find no change.
+and its target are watched. Without inotify, the files are polled every two seconds. The callback
+does not get the name of the file, and may be called without a change.
 """
 
 from __future__ import annotations

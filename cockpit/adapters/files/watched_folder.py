@@ -1,8 +1,8 @@
 """Notify when a file appears in a subfolder of a folder, or when a subfolder is created.
 
 Only files that are renamed into a subfolder are reported, because writers rename complete files.
-Without inotify (other systems, exhausted limits), the folder is polled four times a second. Calls
-do not say which file appeared; the caller reads the folder, and may find nothing new.
+Without inotify (other systems, exhausted limits), the folder is polled four times a second. The
+callback does not get the name of the file, and may be called without a new file.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """Receive a worktree from another machine: check its bundle, and restore files and index exactly.
 
-The bundle is not trusted: git verifies the bundle and checks each object before storing it. Its
-commits get one reference, below `refs/cockpit/moved`. No file or worktree is overwritten. An
-existing branch is only fast-forwarded, and set back if the worktree cannot be restored.
+The bundle is not trusted: git verifies the bundle and checks each object before storing it. One
+reference, below `refs/cockpit/moved`, keeps the bundle's commits. No file or worktree is
+overwritten. An existing branch is only fast-forwarded, and set back if the worktree cannot be
+restored.
 """
 
 from __future__ import annotations

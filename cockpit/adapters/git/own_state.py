@@ -1,8 +1,8 @@
-"""Find the objects that would be lost with git's files for one worktree (`.git/worktrees/NAME`).
+"""Find and save the objects that would be lost with a worktree's `.git/worktrees/NAME`.
 
-A worktree has its own HEAD with its reflog, references (`refs/worktree`, `refs/bisect`,
-`refs/rewritten`, `ORIG_HEAD`, `MERGE_HEAD` and others) and index. Some commits, files and trees
-may have no other references.
+A worktree has its own HEAD and reflog, its own index, and its own references (`refs/worktree`,
+`refs/bisect`, `refs/rewritten`, `ORIG_HEAD`, `MERGE_HEAD` and others). Some commits, files and
+trees may have no other references.
 """
 
 from __future__ import annotations
@@ -127,8 +127,8 @@ class GitOwnState:
         return OwnObjects(tips, len(lines), tuple(others))
 
     async def _named(self, folder: Path, state: OwnState) -> list[str]:
-        """Return the object hashes in the files, and those that git lists for the worktree's reflog
-        and references in any storage format."""
+        """Return the object hashes in the files of `state`, and those that git lists for the
+        worktree's reflog and references, which need not be stored as files."""
         names = []
         for arguments in (
             ("rev-list", "--walk-reflogs", "HEAD"),

@@ -63,7 +63,7 @@ class Git:
     ) -> GitFacts:
         """Return facts about a directory, with the commits since `since_commit`.
 
-        If the repository does not have that commit, with the commits since the time `since`.
+        If the repository does not have that commit, the commits are those since the time `since`.
         """
         return await self.look.facts(directory, since=since, since_commit=since_commit)
 

@@ -164,7 +164,7 @@ class Spool:
 
 
 def _nothing() -> None:
-    """Do nothing; the callback before `on_change` is called."""
+    """Do nothing. The default callback until `Spool.on_change` sets another."""
 
 
 def _reports(agent: AgentName, folder: Path) -> tuple[list[_Report], bool]:

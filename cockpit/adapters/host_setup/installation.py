@@ -26,9 +26,9 @@ _NO_NETWORK = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Installer:
-    """How the host installs cockpit: with uv, or with a Python in a new virtual environment.
+    """How the host installs cockpit: with uv, or with pip in a virtual environment.
 
-    `program` is the path of uv or of that Python.
+    `program` is the path of uv, or of the Python that creates the virtual environment.
     """
 
     way: Literal["uv", "venv"]

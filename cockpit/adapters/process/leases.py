@@ -1,4 +1,4 @@
-"""Find leases, which are the file locks of agents and worktrees, and their holders.
+"""Find out which process holds a lease, the file lock of an agent or a worktree.
 
 `launcher.py` locks the leases; they stay locked while the agent or one of its children lives. This
 module only checks leases, and locks them no longer than a check takes.

@@ -288,8 +288,7 @@ def _boot_session() -> str:
 
 
 def _psutil() -> Any:
-    """Import psutil; with /proc, used only by `started_at`, and by `boot_id` if /proc has no
-    id."""
+    """Import psutil. On Linux, only `started_at` needs it, and `boot_id` if /proc has no id."""
     import psutil  # type: ignore[import-untyped]
 
     return psutil

@@ -1,6 +1,7 @@
 """Write a line to the terminal of a process that has ended.
 
-The terminal is opened while the process is running, because its name may be reused later.
+The terminal is opened while the process is running, because the terminal's name may be reused
+later.
 """
 
 from __future__ import annotations

@@ -10,7 +10,7 @@ Two kinds of libtmux's methods are not used:
 
 - Methods that list or refresh: `sessions`, `windows`, `panes`, `from_pane_id`, `refresh`, and
   `new_window`, `rename_window` and `resize`, which end with a listing. They do not go through
-  `cmd`, and they separate a pane's fields with a character that a program can put into its title.
+  `cmd`, and they separate a pane's fields with a character that can be in the pane's title.
 - Methods that pass a program as one string: `new_session`, `new_window`, `respawn`. tmux gives such
   a string to a shell.
 

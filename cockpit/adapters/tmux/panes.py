@@ -199,10 +199,10 @@ class Tmux:
         await self._ask(["copy-mode", "-q", "-t", pane], ["send-keys", "-t", pane, key])
 
     async def hold_keys(self, pane: PaneId, seconds: float) -> None:
-        """Ignore the user's keys in a pane for this number of seconds, even if the supervisor ends
-        meanwhile.
+        """Make tmux ignore the user's keys in a pane for this number of seconds.
 
-        cockpit's own keys, such as `F12`, keep working.
+        tmux accepts keys again even if the supervisor has ended. cockpit's own keys, such as `F12`,
+        keep working.
         """
         check_pane(pane)
         again = ["run-shell", "-b", "-d", f"{seconds:g}", "-C", f"select-pane -e -t {pane}"]

@@ -208,7 +208,7 @@ class TmuxViews:
         )
 
     async def show_remote(self, label: str, launch: Launch) -> None:
-        """Show a window with this program, which displays a pane of another machine.
+        """Show a window with the program of `launch`, which displays another machine's pane.
 
         The window appears in the terminal that `show` would use.
 

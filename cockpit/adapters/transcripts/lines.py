@@ -60,7 +60,8 @@ def parse_bounded(parse: Parse, line: bytes) -> Sequence[SessionEvent | Skipped]
 def may_hold_reading(piece: bytes) -> bool:
     """Return whether a line with these bytes may record a reply or a compaction.
 
-    Text that quotes a record does not match, because quotes inside a JSON string are escaped.
+    A record quoted inside a JSON string does not match, because its quotation marks are escaped.
+    Exception: `<state_snapshot>` matches anywhere.
     """
     return any(needle in piece for needle in _NEEDLES)
 

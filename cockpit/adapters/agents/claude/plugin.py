@@ -1,7 +1,7 @@
 """Install the plugins that an agent's Claude Code loads.
 
-The first plugin has the commands `/cockpit:handoff` and `/cockpit:continue-handoff`. The first
-plugin is copied into the state folder, so that running agents keep it when the package moves. It
+The first plugin has the commands `/cockpit:handoff` and `/cockpit:continue-handoff`. It is copied
+to the state folder, so that running agents can still use it after cockpit's package is moved. It
 includes a `cockpit` script for this installation; the CLI puts the script on the PATH of its
 shells. The plugin has no hooks, because the agent's settings already have them.
 

@@ -50,7 +50,8 @@ HOOK_TIMEOUT = 5
 """Seconds after which the CLI continues without the reporter."""
 
 COMPACTION_TIMEOUT = 15
-"""Timeout in seconds of the hook that waits until the session's facts are saved (at most 8 s)."""
+"""Seconds after which the CLI begins a compaction without the reporter. The reporter waits for at
+most 8 s, until the session's facts are saved."""
 
 _LARGEST_SETTINGS = 8_000_000
 

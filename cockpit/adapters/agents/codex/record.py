@@ -1,9 +1,9 @@
 """Parse a line of a Codex transcript ("rollout") into session events.
 
 The format is that of 0.169.0. Codex writes the token counts in a `token_usage_record`, once per
-reply, before the reply's tools run. Of `token_count`, only the account's usage limits are used: its
-token counts come later, and around a compaction they do not match the context. The agent's texts
-and tool calls are separate items, without token counts.
+reply, before the reply's tools run. Of a `token_count`, only the account's usage limits are used:
+the token counts in it come later, and around a compaction they do not match the context. The
+agent's texts and tool calls are separate items, without token counts.
 """
 
 from __future__ import annotations

@@ -188,7 +188,7 @@ def _user_message(data: Data, line: _Line) -> Sequence[SessionEvent]:
 
 
 def _hook_start(data: Data, line: _Line) -> Sequence[SessionEvent]:
-    """Return the end of a turn. Copilot records it only as the start of the hook `agentStop`."""
+    """Return the end of a turn, which Copilot records only as the start of the hook `agentStop`."""
     if line.sidechain or data.get("hookType") != "agentStop":
         return ()
     return (TurnEnded(line.at), TurnRecorded(working=False, at=line.at))

@@ -1,10 +1,9 @@
 """Link cockpit's extension, which adds hooks to Gemini CLI without changing the user's settings.
 
-Gemini has no hooks for one run. So the user runs `cockpit setup gemini` once, which calls the
-command of Gemini that links extensions. That command writes to the user's Gemini folder. The
-extension is the same for every agent. In a session that the user started, the extension notes which
-session the process has open, and runs this installation's `cockpit` to offer a waiting handoff
-document.
+Gemini has no hooks for one run. So the user runs `cockpit setup gemini` once, which calls
+`gemini extensions link`; Gemini then writes to the user's Gemini folder. The extension is the same
+for every agent. In a session that the user started, the extension notes which session the Gemini
+process has open, and runs this installation's `cockpit` to offer a waiting handoff document.
 """
 
 from __future__ import annotations
@@ -74,10 +73,9 @@ def notes_folder(environment: Mapping[str, str]) -> Path | None:
 
 
 def link(program: Program, environment: Mapping[str, str], folder: Path) -> None:
-    """Write the extension to `folder`, and run Gemini's command that links it. Replaces an older
-    link.
+    """Write the extension to `folder`, and run `gemini extensions link`. Replaces an older link.
 
-    Raises `Failed` if the files cannot be written, or if Gemini's command fails.
+    Raises `Failed` if the files cannot be written, or if a command of Gemini fails.
     """
     try:
         _write_files(folder)
@@ -103,8 +101,8 @@ def _write_files(folder: Path) -> None:
 
 
 def unlink(program: Program, environment: Mapping[str, str], folder: Path) -> None:
-    """Run Gemini's command that removes the linked extension. The working directory is `folder`, if
-    the folder exists. Raises `Failed`."""
+    """Run `gemini extensions uninstall`. The working directory is `folder`, if the folder exists.
+    Raises `Failed`."""
     _run(program, environment, folder if folder.is_dir() else Path("/"), "uninstall", NAME)
 
 
@@ -114,7 +112,7 @@ def remove_files(folder: Path) -> None:
 
 
 def written_by(environment: Mapping[str, str]) -> list[Path]:
-    """Return the files and folders that Gemini's command writes when it links an extension."""
+    """Return the files and folders that `gemini extensions link` writes."""
     folder = config_folder(environment)
     return [
         folder / "extensions" / NAME,

@@ -37,6 +37,6 @@ def compacts_at(window_tokens: int, environment: Mapping[str, str]) -> int | Non
 
 
 def _largest_reply(environment: Mapping[str, str]) -> int:
-    """Return the user's limit, which opencode ignores if it is not a positive whole number."""
+    """Return the user's `REPLY_LIMIT` if it is a positive whole number, else `LARGEST_REPLY`."""
     text = environment.get(REPLY_LIMIT, "").strip()
     return (int(text) if text.isascii() and text.isdecimal() else 0) or LARGEST_REPLY

@@ -36,8 +36,8 @@ STARTUP = 60_000
 
 
 def install_plugin(state: Path) -> Path:
-    """Install the plugin in the state folder, so that a running opencode keeps it when the package
-    moves. Returns the plugin's path."""
+    """Copy the plugin to the state folder, so that a running opencode can still use it after
+    cockpit's package is moved. Returns the plugin's path."""
     folder = state / FOLDER
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     for name in PARTS:

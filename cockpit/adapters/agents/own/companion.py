@@ -1,4 +1,4 @@
-"""Start an agent's program, and the process that follows the program's record.
+"""Start an agent's program, and the follower, which reads the program's record file.
 
 Usage: `python -I -S companion.py SPEC PROGRAM…`. The script starts `follower.py` in the background
 and then executes the program in the same process (`exec`), with the same environment. The script

@@ -29,7 +29,7 @@ class Definitions:
 
     @classmethod
     def of(cls, defined: Mapping[str, OwnRuntime]) -> Definitions:
-        """Return an object with these definitions, which are not saved."""
+        """Return a `Definitions` with these definitions, without saving them to a file."""
         definitions = cls()
         definitions.define(defined, {})
         return definitions
@@ -43,8 +43,11 @@ class Definitions:
         return tuple(self._known)
 
     def successors(self) -> tuple[str, ...]:
-        """Return the names of the runtimes that can continue a job: those with a record, and those
-        of installed packages, whose capabilities are not known before they are loaded."""
+        """Return the names of the runtimes that can continue a job.
+
+        These are the defined runtimes with a record, and all runtimes of installed packages: their
+        capabilities are not known before they are loaded.
+        """
         recorded = (name for name, (definition, _) in self._known.items() if definition.record)
         return tuple(dict.fromkeys((*recorded, *self._installed)))
 
