@@ -65,7 +65,7 @@ class Documents:
     """
 
     def __init__(self, copies: Path) -> None:
-        """`copies` is the folder for copies in the state folder; it is created on first use."""
+        """`copies` is the folder for copies, below the state folder; created on first use."""
         self.copies = Copies(copies)
 
     def draft_path(self, worktree: Path, handoff: str, folder: str = FOLDER) -> Path:

@@ -4,8 +4,8 @@ Only Linux has inotify, and the number of a user's watches is limited. If inotif
 `FolderWatch` raises `OSError`, and the caller polls instead.
 
 asyncinotify reports a rename after 0.34 ms (median; p95 0.5), and an idle process does not wake up.
-watchfiles took 55 ms (p95 104) with 20 wakeups a second, or 2.5 ms (p95 15) with 820, because it
-polls its own queue.
+watchfiles took 55 ms (p95 104) with 20 wakeups a second, or 2.5 ms (p95 15) with 820
+wakeups, because it polls its own queue.
 """
 
 from __future__ import annotations

@@ -201,10 +201,10 @@ class ArrivingWorktree:
     ) -> str:
         """Remove the worktree if it is exactly as it arrived; otherwise return why it was kept.
 
-        Returns "" if the worktree was removed or does not exist. Then a `new` branch is deleted,
-        and an existing branch is set back to `before`, its commit before the move. A branch that
-        has other commits now, or that a worktree has checked out, is not changed. The parcel's
-        reference always keeps the worktree's commits. Idempotent.
+        Returns "" if the worktree was removed or does not exist. In both cases, a `new` branch is
+        deleted, and an existing branch is set back to `before`, its commit before the move. A
+        branch that has other commits now, or that a worktree has checked out, is not changed. The
+        parcel's reference always keeps the worktree's commits. Idempotent.
         """
         if not await asyncio.to_thread(os.path.lexists, directory):
             await self._put_back(parcel, branch, before, new=new)

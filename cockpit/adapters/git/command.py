@@ -78,7 +78,7 @@ these commands run no programs (see SECURITY.md).
 """
 
 SEARCH_LIMITS = ("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
-"""Variables of a surrounding git that are kept. They limit the parent folders in which git looks
+"""Variables of a surrounding git that are kept. They determine in which parent folders git looks
 for a repository."""
 
 NOTHING: Mapping[str, str] = {}

@@ -74,7 +74,7 @@ class Snapshots:
     of the repository, the user or the system."""
 
     def __init__(self, ask: Asking, environment: Mapping[str, str]) -> None:
-        """`environment` is the environment of git; it determines the user's files."""
+        """`environment` is git's environment, with the paths of the user's configuration files."""
         self._ask = ask
         self._user_files = tuple(_user_files(environment))
         self._kept: dict[Path, _Kept] = {}

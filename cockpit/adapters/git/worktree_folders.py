@@ -1,4 +1,4 @@
-"""Move and delete the folders of a removed worktree: its own, and `.git/worktrees/NAME`."""
+"""Move and delete the folders of a removed worktree: the checkout and `.git/worktrees/NAME`."""
 
 from __future__ import annotations
 

@@ -170,8 +170,8 @@ def _nothing() -> None:
 def _reports(agent: AgentName, folder: Path) -> tuple[list[_Report], bool]:
     """Return the reports in one agent's folder, oldest first, and whether there are more.
 
-    Removes files left by killed reporters, and files with other names, because they count toward
-    the reporter's limit.
+    Removes files left by killed reporters, and files that are neither reports nor the status line,
+    because such files count toward the reporter's limit.
     """
     reports: list[_Report] = []
     removed = 0

@@ -1,7 +1,7 @@
 """Find out which process holds a lease, the file lock of an agent or a worktree.
 
-`launcher.py` locks the leases; they stay locked while the agent or one of its children lives. This
-module only checks leases, and locks them no longer than a check takes.
+`launcher.py` locks a lease, which stays locked while the agent or one of its children lives. This
+module only checks leases; a check locks the lease for a moment.
 """
 
 from __future__ import annotations

@@ -210,8 +210,8 @@ def m016_dialog_bodies(database: sqlite3.Connection) -> None:
 
 
 def m017_chosen_modes(database: sqlite3.Connection) -> None:
-    """Add the column with the permission mode that the user chose for each CLI other than the
-    configured one."""
+    """Add the column with the permission modes that the user chose, by CLI, for CLIs other than
+    the configured one."""
     database.execute("alter table sessions add column chosen_modes text not null default '{}'")
 
 

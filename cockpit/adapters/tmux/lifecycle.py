@@ -71,8 +71,8 @@ class Lifecycle:
     def restore_session(self, *new: Command) -> None:
         """Create the main session again, if the server has lost it.
 
-        If terminals have their own sessions, the new session shares their windows. Otherwise, the
-        commands `new` create the session.
+        If terminals have their own sessions, the new session shares the windows of these sessions.
+        Otherwise, the commands `new` create the session.
         """
         try:
             beside = self.server.cmd("list-sessions", "-f", IN_OUR_GROUP, "-F", "#{session_id}")

@@ -23,8 +23,8 @@ from cockpit.adapters.files.private_file import write_private
 
 SOURCE = Path(__file__).parents[3] / "plugin"
 OUR_OWN = "bin/cockpit"
-"""The script in the plugin with cockpit's commands. It is generated; the plugin's other files are
-copied."""
+"""Path of the `cockpit` script in the first plugin. The script is generated; the plugin's other
+files are copied."""
 TOOLS = "cockpit-tools"
 """The name of the plugin with cockpit's tools."""
 TOOLS_RULE = f"mcp__plugin_{TOOLS}_{SERVER}"
