@@ -33,7 +33,7 @@ Longer than the keepalive of the event stream, so that no pings are sent while a
 DEAD_SECONDS = 30.0
 """Seconds without data after which the connection counts as lost."""
 OLD_SECONDS = 600.0
-"""Seconds until cockpit tries a kept connection again with a host whose cockpit was too old,
+"""Seconds until cockpit tries a persistent connection again with a host whose cockpit was too old,
 because the host may have been upgraded."""
 
 
@@ -111,7 +111,7 @@ class KeptHost:
 
 
 class StreamConnection:
-    """A stream on a host's kept connection, for one request."""
+    """A stream on a host's persistent connection, for one request."""
 
     slow_to_end = True
 

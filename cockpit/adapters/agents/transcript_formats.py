@@ -48,7 +48,7 @@ _LEAST_MILLISECONDS = 10**11
 _COPILOT = re.compile(rb'\s*\{"type":"session\.start","data":\{"sessionId"')
 _CLAUDE = re.compile(rb'\s*\{"parentUuid":')
 _CLAUDE_IDS = ("sessionId", "uuid", "leafUuid", "messageId")
-"""Each record of Claude Code has at least one of these fields."""
+"""Names of fields; each record of Claude Code has at least one of these fields."""
 _LOOK_BYTES = 400
 _MOST_BYTES = 1024 * 1024
 _MOST_LINES = 100

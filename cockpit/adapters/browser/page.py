@@ -54,9 +54,10 @@ onload = async (event) => {
 };
 addEventListener("focus", toTerminal);
 """
-"""textual-serve's page accepts keys only after a click; this script focuses the terminal
-immediately. The terminal measures the font once, so the font must be loaded first: otherwise the
-terminal uses another font's height, and its last rows are below the window."""
+"""The page's own script. Without it, textual-serve's page accepts keys only after a click; the
+script focuses the terminal immediately. The terminal measures the font once, so the script loads
+the font first: otherwise the terminal uses another font's height, and its last rows are below the
+window."""
 
 NOT_LET_IN = "Open the whole URL that `cockpit serve` printed; it contains a token.\n"
 

@@ -1,8 +1,9 @@
 """Run the program of a shell hook: an argument vector, one line of JSON on stdin, no shell.
 
 The program gets few variables, its own session, and a marker (`COCKPIT_RUN`) by which all its
-processes are found. After its end or its timeout, processes with the marker are ended in the
-background, without a wait. The program's output is read continuously and kept up to a limit.
+processes are found. When the program has ended or timed out, all remaining processes with the
+marker are ended in the background. The program's output is read continuously and kept up to a
+limit.
 """
 
 from __future__ import annotations
