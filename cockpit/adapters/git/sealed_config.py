@@ -2,9 +2,9 @@
 
 A check before the git call would not be safe: another process can change `.git/config` between the
 check and git's own read. So `GIT_COMMON_DIR` points git to a private folder, with cockpit's
-configuration and symlinks to the repository's objects and references. git never reads the
-repository's configuration files. A cached copy may be old, but this is safe, because it contains no
-programs.
+configuration and symlinks to the repository's objects and references. The git call does not read
+the repository's configuration files. A cached copy may be old, but this is safe, because the copy
+contains no programs.
 """
 
 from __future__ import annotations
