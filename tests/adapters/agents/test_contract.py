@@ -366,6 +366,13 @@ async def test_a_copy_that_fails_is_told_from_one_that_is_impossible(one: Case) 
         await one.runtime.answer_aside(one.order, failing, "What is left?", 20.0)
 
 
+async def test_a_copy_in_a_directory_that_is_gone_is_told(one: Case) -> None:
+    gone = replace(one.order, directory=one.order.directory / "gone")
+    one.keep(one.order.directory)
+    with pytest.raises((Failed, NotNow)):
+        await one.runtime.answer_aside(gone, Program(Path("/bin/false"), "1"), "What?", 20.0)
+
+
 async def test_a_copy_whose_program_was_removed_after_its_probe_is_told(one: Case) -> None:
     removed = Program(one.order.directory / "removed", "1")
     one.keep(one.order.directory)

@@ -17,9 +17,10 @@ import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, field
+from pathlib import Path
 from typing import Any
 
-from cockpit.adapters.process.descriptors import with_given_limit
+from cockpit.adapters.agents.copy_process import start_copy
 from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.errors import Failed
 from cockpit.core.foreign_json import loads
@@ -53,15 +54,8 @@ class ForkOrder:
 async def ask_fork(order: ForkOrder, deadline: float) -> Aside:
     """Return the answer of a copy of the session, after the copy's processes have ended. Raises
     `Failed`."""
-    process = await asyncio.create_subprocess_exec(
-        *with_given_limit([sys.executable, "-P", "-m", __name__]),
-        cwd=order.directory,
-        env=_own(order.environment),
-        stdin=asyncio.subprocess.PIPE,
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-        start_new_session=True,
-    )
+    arguments = [sys.executable, "-P", "-m", __name__]
+    process = await start_copy(arguments, Path(order.directory), _own(order.environment))
     try:
         async with asyncio.timeout(deadline):
             output, errors = await process.communicate(json.dumps(asdict(order)).encode())
