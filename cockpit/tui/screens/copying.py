@@ -34,7 +34,8 @@ class Copying:
         agent: Callable[[], AgentStatus | None],
         file: Callable[[], str | None] = lambda: None,
     ) -> None:
-        """`file` returns the path to copy; None to copy the agent's worktree or directory."""
+        """`file` returns the path to copy. If it returns None, the path of the agent's worktree or
+        directory is copied."""
         self._screen = screen
         self._ui = ui
         self._agent = agent

@@ -103,7 +103,8 @@ class Part:
         self.remark = ""
         """A note for the user on the live connection; empty without one."""
         self.position: str | None = None
-        """The place in the supervisor's stream up to which the agents are known."""
+        """The position of the last line received from the supervisor. Sent when the screen
+        reconnects, to get only later changes."""
         self.instance: str | None = None
         """The id of the running supervisor; another part with the same id has the same agents."""
         self.same_as: str | None = None
@@ -250,7 +251,7 @@ class Model:
         """Returns an action's key as printed on a keyboard, with the user's `[keys]`; empty
         without a key."""
         self.screen = "fleet"
-        """The context of the screen whose keys are named in the sentences of `keys.reasons`."""
+        """The action context of the screen whose keys the messages of `keys.reasons` name."""
         self._listeners: list[Listener] = []
 
     @property
@@ -265,9 +266,11 @@ class Model:
         return other
 
     def on(self, screen: str) -> Model:
-        """Return this state for another screen, so that sentences name the keys of that screen.
+        """Return a copy of this state for another screen, without listeners, so that the messages
+        of `keys.reasons` name that screen's keys.
 
-        `screen` is the context of the screen's actions.
+        Returns this state itself for the same screen. `screen` is an action context, such as
+        `agent`.
         """
         if screen == self.screen:
             return self

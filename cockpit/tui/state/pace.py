@@ -55,7 +55,8 @@ class Throttled:
     """Limits how often a function is called.
 
     The first call runs at once, later calls when the interval since the previous call is over. The
-    interval grows with the processor time of a call, so that a large fleet leaves time for keys.
+    interval grows with the processor time of a call, so that keys are still handled in time when
+    there are many agents.
     """
 
     def __init__(

@@ -15,8 +15,8 @@ SHORT_CUT = 30.0
 """Seconds of quick retries after the loss of a steady connection, or of the first connection."""
 STEADY = 10.0
 """After the first connection to a remote host, only the loss of a connection that lasted this many
-seconds starts quick retries. Otherwise, a host that drops every connection after one message would
-be asked four times a second."""
+seconds starts quick retries. Otherwise, the screen would reconnect four times a second to a host
+that drops every connection after one message."""
 
 
 class Retries:

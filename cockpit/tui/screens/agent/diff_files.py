@@ -92,8 +92,8 @@ class DiffFiles(Container):
     def _lines(self, width: int, height: int) -> RenderedLines:
         """Return the lines of the diff.
 
-        A long diff is rendered in a thread. Until it is finished, returns the previous rendering of
-        this diff, or `READING` if there is none.
+        A long diff is rendered in a thread. Until the thread has finished, returns the previous
+        rendering of this diff, or `READING` if there is none.
         """
         drawn = self._drawn
         if drawn is None or len(drawn.diff.text) <= AT_ONCE:

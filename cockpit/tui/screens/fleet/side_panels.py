@@ -1,8 +1,8 @@
 """The panels below the list of agents: the selected agent's context over time, and recent events.
 
 The panels are shown while the pane is beside the list and the list leaves enough lines. The context
-history is loaded when another agent is selected, and when more of the history than the token count
-may have changed. A new token count is appended without a request.
+history is loaded when another agent is selected, and when the history may have changed by more than
+a new token count. A new token count is appended without a request.
 """
 
 from __future__ import annotations

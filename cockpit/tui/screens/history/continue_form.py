@@ -26,7 +26,10 @@ from cockpit.wire.verbs import Continue
 
 
 class ContinueScreen(Form[Continue]):
-    """The form for a new agent. Returns the request to the supervisor; None if cancelled."""
+    """The form for starting a new agent from a handoff document.
+
+    Its result is a `Continue` request; None if cancelled.
+    """
 
     def __init__(
         self,

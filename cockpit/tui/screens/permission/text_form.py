@@ -14,7 +14,10 @@ from cockpit.tui.widgets.field import PromptArea
 
 
 class TextForm(Form[str]):
-    """The form for a text. Returns the text in one line; empty if cancelled or only whitespace."""
+    """The form for the text that is sent with a dialog's choice.
+
+    Its result is the text in one line; empty if cancelled or only whitespace.
+    """
 
     EXPLAINED = (("Enter Ctrl-S", "Answer with this choice and text."),)
 

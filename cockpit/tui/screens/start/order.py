@@ -49,7 +49,7 @@ def order(filled: Filled) -> Start:
 
 
 def kept_settings(filled: Filled) -> AgentSettings:
-    """Return the agent's table for the file, with only the values that the user chose."""
+    """Return the agent's table for the file: name, directory and the values that the user chose."""
     table: dict[str, Any] = {"name": filled.name, "directory": filled.directory}
     if filled.prompt:
         table["prompt"] = filled.prompt

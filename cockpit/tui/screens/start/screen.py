@@ -67,7 +67,7 @@ PAUSE = 0.1
 class StartScreen(Form[Start]):
     """The form for starting an agent; for an existing agent, the name is enough.
 
-    Returns the request after the agent was started; None if cancelled.
+    Its result is the `Start` request, once the agent has been started; None if cancelled.
     """
 
     EXPLAINED = (
