@@ -169,7 +169,8 @@ DIALOGS = frozenset({"permission", "question"})
 
 
 def cannot_approve(model: Model) -> str | None:
-    """Return why neither a handoff can be approved nor a dialog answered; None if one can."""
+    """Return why the user can neither approve a handoff nor answer a dialog; None if one of them is
+    possible."""
     agent = model.agent
     if agent is not None and agent.needs and agent.needs.kind in DIALOGS:
         return needs_supervisor(model)

@@ -42,7 +42,8 @@ ABOUT = (
 
 
 def about_elsewhere(width: int) -> list[Spans]:
-    """Return an explanation of the sessions that cockpit did not start, shown for their group."""
+    """Return an explanation of the sessions that cockpit did not start, to show while their line in
+    the list of agents is selected."""
     lines: list[Spans] = []
     for paragraph in ABOUT:
         lines += [[Span(f"  {piece}")] for piece in broken(paragraph, max(1, width - 4))]

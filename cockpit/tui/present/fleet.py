@@ -58,7 +58,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class ElsewhereLine:
-    """The folded group of sessions that cockpit did not start, below all agents."""
+    """The line with the number of sessions that cockpit did not start, below all agents."""
 
     count: int
 

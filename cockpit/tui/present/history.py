@@ -132,8 +132,11 @@ def _entry(chain: HistoryChain, session: HistorySession, handoff: HistoryHandoff
 
 
 def _quality(handoff: HistoryHandoff) -> str:
-    """Return how the new session used the document: whether it read the document, when it changed a
-    file first, and what it repeated. Empty if unknown."""
+    """Return how the new session used the document. Empty if unknown.
+
+    Says whether the session read the document, the time until the session's first edit or commit,
+    and the numbers of repeated steps, broken standing orders and questions asked again.
+    """
     if handoff.document_read is None:
         return ""
     change, size = handoff.first_change_seconds, handoff.document_bytes

@@ -1,10 +1,10 @@
 """Fit the lines of a pane to another width, without resizing the pane.
 
-The pane keeps its size, because Claude Code redraws everything at each new width, which takes 1.4
-to 2.3 KB of output. In a pane as low as a short preview, a permission dialog would have only a few
-lines. Each selection would resize the pane of a working agent, and two screens of different sizes
-would resize the same pane in turn. CLIs without an alternate screen would repeat their output in
-the scrollback.
+Reasons for not resizing a pane to its preview: Claude Code redraws everything at each new width
+(1.4 to 2.3 KB of output). In a pane as low as a short preview, a permission dialog would have only
+a few lines. Each selection would resize the pane of a working agent, and two screens of different
+sizes would resize the same pane in turn. CLIs without an alternate screen would repeat their output
+in the scrollback.
 
 Text is wrapped between words and keeps its indent. Rules and the sides of boxes are shortened
 instead. Lines that fit are not changed.
@@ -50,7 +50,7 @@ def fit_runs(runs: Sequence[Run], width: int) -> list[list[Run]]:
 
 
 def panel_column(lines: Sequence[str]) -> int | None:
-    """Return the column of the line between the text and a side panel; None without a panel.
+    """Return the column of the vertical line between text and side panel; None without a panel.
 
     `lines` have no styles. On a wide pane, Claude Code shows the session's changes in such a panel.
     In a narrow preview, text and panel would be folded into each other.

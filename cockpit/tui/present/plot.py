@@ -1,7 +1,7 @@
 """Plot the context over time, filled in the colour of the context's band.
 
 One segment per session, in chain order. The x axis counts replies, not time, so that idle hours
-take no room. Replies without a token count leave a gap. Each segment shows its own session's
+take no room. Replies without a token count are left out. Each segment shows its own session's
 thresholds.
 """
 

@@ -66,7 +66,8 @@ def preview_line(agent: AgentStatus, wanted: ContextSettings | None, width: int)
 
 
 def lowered_words(wanted: ContextSettings, names: Collection[str]) -> str:
-    """Return a sentence for each threshold in `names` that was lowered to the next one."""
+    """Return a sentence for each threshold in `names` that was lowered, because the next threshold
+    (such as `act` after `warn`) is lower."""
     window = wanted.override or DEFAULT_WINDOW
     applied = marks(thresholds(wanted), window, None)
     lowered = [

@@ -25,7 +25,10 @@ def fit(text: str, width: int, *, right: bool = False) -> str:
 
 
 def fit_words(text: str, width: int) -> str:
-    """Like `fit`, but cut after a word or path component if that fills at least half the width."""
+    """Fit the text into `width` cells like `fit`, but cut it after a word or path component.
+
+    If cutting there would leave more than half of the width empty, cuts inside the word.
+    """
     if cell_len(text) <= width or width < 2:
         return fit(text, width)
     kept = set_cell_size(text, width - 1)

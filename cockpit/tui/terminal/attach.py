@@ -1,4 +1,4 @@
-"""Types of the functions that attach to a pane or open an editor, and how the screen is suspended.
+"""Types of the functions that attach to a pane or open an editor; suspend the screen meanwhile.
 
 Inside cockpit's own tmux server the pane is another window, and the screen keeps running. In a
 terminal of its own the screen is suspended until the user detaches. This module starts no process.

@@ -15,8 +15,8 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 Cell = tuple[str, str]
-"""The text and style of a cell. The first cell of a run of wide characters has the text of the
-whole run; the run's other cells have no text."""
+"""The text and style of a cell. A text with a character that is not one column wide is stored whole
+in its first cell; its other cells have no text."""
 
 _TOKEN = re.compile(
     r"\x1b\[(?P<row>\d+);(?P<column>\d+)H"
@@ -32,11 +32,12 @@ _REWRITTEN = 4
 """Maximum cells of an unchanged gap that is rewritten: moving the cursor over the gap takes as many
 bytes."""
 _FILLED, _FILLED_WHEN_LARGE = 3, 20
-"""Maximum blank cells before a piece that are written instead of skipped, because moving the cursor
-costs more. The limit of a large write is higher: tmux draws an erased cell in the default colour,
-with two changes of colour whenever tmux redraws the whole screen."""
+"""Up to this many blank cells before a piece are written, not skipped: moving the cursor costs more
+bytes. The limit of a large write is higher: tmux draws an erased cell in the default colour, with
+two changes of colour whenever tmux redraws the whole screen."""
 _SORTED = 48
-"""Maximum pieces of a write that are sorted: the time grows with the square of their number."""
+"""A write with more pieces than this is not sorted: the time grows with the square of the number.
+"""
 _BLANK, _BLANK_WHEN_LARGE = re.compile(r" {12,}"), re.compile(r" {40,}")
 """Runs of blank cells that are erased. Writing a shorter run costs no more than the erase sequence
 and the cursor move after it; in a large write, no more than the changes of colour when tmux redraws
@@ -282,7 +283,7 @@ def _part(piece: _Piece, first: int, last: int) -> _Piece:
 def _stretches(changed: list[int], cells: list[Cell]) -> list[tuple[int, int]]:
     """Return the first and last cell of each changed run; small gaps in one style are included.
 
-    A run of wide characters is written as a whole: its text is in its first cell.
+    A text that is stored whole in its first cell (see `Cell`) is written whole.
     """
     runs: list[tuple[int, int]] = []
     for i in changed:

@@ -77,7 +77,8 @@ def _sixteen(style: Style | None, page: Color, written: bool) -> Style:
 
 
 def _stands_out(style: Style | None, page: Color, written: bool) -> bool:
-    """Return whether the background contrasts with the page, and more than the text does."""
+    """Return whether the background's contrast to the page exceeds `STANDS_OUT` and, if there is
+    text (`written`), also exceeds the text's contrast to the page."""
     if style is None or style.bgcolor is None or style.bgcolor.is_default:
         return False
     seen = ratio(_known(style.bgcolor, page), page)

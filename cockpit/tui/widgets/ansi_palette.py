@@ -20,9 +20,11 @@ from cockpit.core.sgr import Style as AnsiStyle
 from cockpit.tui.terminal.contrast import TEXT, legible, ratio
 
 SEEN = 2.0
-"""The contrast below which text is adjusted. Text that is dim on purpose has more contrast."""
+"""The contrast below which text in a colour that the agent chose is adjusted. Text that is dim on
+purpose has more contrast."""
 SEEN_ON_LIGHT = 3.0
-"""The contrast below which text is adjusted on a light background.
+"""The contrast below which text in a colour that the agent chose is adjusted on the background of a
+light theme.
 
 Agents choose colours for a dark background, where these colours have more contrast.
 """

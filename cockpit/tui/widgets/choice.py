@@ -53,7 +53,7 @@ class Choice(OneLine, can_focus=True):
 
     @value.setter
     def value(self, value: str) -> None:
-        """Select an option without a message; an unknown value selects the first option."""
+        """Select an option without posting `Changed`; an unknown value selects the first option."""
         values = [option.value for option in self._options]
         self._at = values.index(value) if value in values else 0
         self.show()

@@ -48,7 +48,10 @@ class Lines(ScrollView):
         return len(self._lines)
 
     def set_lines(self, lines: Sequence[Spans]) -> int:
-        """Show these lines; return the number of redrawn lines."""
+        """Show these lines; return the number of changed lines.
+
+        If the total number of lines changed, redraws all lines and returns their number.
+        """
         old, self._lines = self._lines, list(lines)
         if len(old) != len(self._lines):
             self.virtual_size = Size(self.size.width, len(self._lines))

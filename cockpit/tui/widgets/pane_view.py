@@ -71,7 +71,10 @@ class PaneView(ScrollView, can_focus=False):
             self.refresh()
 
     def show(self, shot: ScreenShot, *, whose: str = "") -> int:
-        """Show a capture; return the number of redrawn lines."""
+        """Show a capture; return the number of changed lines.
+
+        If the total number of lines changed, redraws all lines and returns their number.
+        """
         at_end = self.is_vertical_scroll_end or not self._lines
         from_end = len(self._lines) - self.scroll_offset.y
         old, self._words, self.whose = self._lines, "", whose
