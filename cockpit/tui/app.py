@@ -49,8 +49,8 @@ if TYPE_CHECKING:
 
 
 FRAMES_PER_SECOND = 120
-"""Maximum frames per second. With Textual's default of 60, a key often waits for two frames, and
-the screen answers after 30 ms at p95. A higher maximum costs nothing while nothing changes."""
+"""Maximum frames per second. With Textual's default of 60, the effect of a key is often shown only
+with the second frame (p95: 30 ms). A higher maximum costs nothing while nothing changes."""
 textual.screen.UPDATE_PERIOD = 1 / max(FRAMES_PER_SECOND, constants.MAX_FPS)  # type: ignore[misc]
 
 RECENT = 5

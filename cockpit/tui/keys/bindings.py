@@ -16,7 +16,8 @@ def bindings(context: Context) -> list[BindingType]:
     The agents' screen and the permission screen also get the digits 1 to 9. The bindings of the
     agents' screen have priority, so that keys typed ahead run in order: keys typed after the key
     that opens a form go to the form. A focused field still gets its keys: letters, because Textual
-    asks the field first; other keys, because the screen's `check_action` disables the actions.
+    ignores bindings for keys that the field consumes; other keys, because the screen's
+    `check_action` disables the actions.
     """
     result: list[BindingType] = [
         Binding(

@@ -26,7 +26,8 @@ class Sizes(Enum):
 
 
 def size(tree: WorktreeStatus, sizes: Sizes) -> str:
-    """Return a worktree's disk space; empty if not requested, a dash if unknown."""
+    """Return a worktree's disk space: empty if not requested, `MEASURING` until known, a dash if it
+    cannot be measured."""
     if sizes is Sizes.NOT_REQUESTED:
         return ""
     if tree.size is not None:

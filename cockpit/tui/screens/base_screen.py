@@ -70,7 +70,8 @@ class BaseScreen(Screen[None]):
             self._keys.show()
 
     def reconnected(self) -> None:
-        """Called when a supervisor answers after none did; screens repeat failed requests here."""
+        """Repeat failed requests. Called when a supervisor answers after none did; does nothing in
+        this base class."""
 
     def handlers(self) -> Handlers:
         """Return the method that runs each action of this screen, by the action's id."""

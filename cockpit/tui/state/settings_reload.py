@@ -43,7 +43,8 @@ class ReloadDependencies:
     """Watches the files; calls the given function when a file may have changed. Returns a function
     that stops the watch."""
     let_through: Callable[[], None] = lambda: None
-    """Lets cockpit's tmux server pass desktop notifications to the outer terminal."""
+    """Sets `allow-passthrough` for the screen's pane in cockpit's tmux server, so that desktop
+    notifications reach the outer terminal."""
     watch_terminals: Callable[[Callable[[bool], None]], Callable[[], None]] | None = None
     """Calls the given function at once and after each change, with True if an attached terminal is
     connected over SSH. Returns a function that stops the calls. None if the screen runs in a

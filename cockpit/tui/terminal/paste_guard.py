@@ -1,10 +1,10 @@
 """Detect keys that arrive in one burst, such as an unbracketed paste.
 
-Most terminals mark pastes. A Linux console, an old `screen` or a program that writes into the
-terminal does not: every pasted letter is a key. Keys typed ahead over a slow connection also arrive
-together, and cannot be told from a paste. So the keys of a burst still run in order. Only
-destructive actions are refused from a burst with `PASTE` or more distinct characters, and a
-confirmation is ignored if it arrives together with another key.
+Most terminals mark pastes (bracketed paste). A Linux console, an old `screen` or a program that
+writes into the terminal does not: every pasted letter is a key. Keys typed ahead over a slow
+connection also arrive together, and cannot be distinguished from a paste. So the keys of a burst
+still run in order. Only destructive actions are refused from a burst with `PASTE` or more distinct
+characters, and a confirmation is ignored if it arrives together with another key.
 """
 
 from __future__ import annotations

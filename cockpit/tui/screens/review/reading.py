@@ -50,7 +50,7 @@ class ReadingScreen(TextScreen):
         entry: Entry,
         go_on: Callable[[Entry], None],
     ) -> None:
-        """`go_on` asks for a name and starts an agent from the document."""
+        """`go_on` starts an agent from the document, or shows the user how to start it."""
         super().__init__(model, client, ui)
         self.entry = entry
         self._go_on = go_on
