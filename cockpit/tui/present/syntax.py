@@ -23,9 +23,9 @@ Colours = Mapping[int, list[Span]]
 SECONDS = 3.0
 """Seconds after which the rest of a diff stays without colours."""
 LONGEST_LINE = 500
-"""Line length above which a hunk is not coloured."""
+"""A hunk with a line of more characters than this is not coloured."""
 MOST_LINES = 2000
-"""Number of lines above which a hunk is not coloured."""
+"""A hunk with more lines than this is not coloured."""
 
 LANGUAGES = {
     "python": "py pyi pyw", "javascript": "js mjs cjs jsx", "typescript": "ts tsx mts",

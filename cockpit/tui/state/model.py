@@ -1,7 +1,7 @@
 """The screens' model: the last known agents, the selected agent and the connections.
 
-The agents belong to one supervisor, or to one on each of several hosts; a `Part` is the state of
-one supervisor. Plain values and callbacks: no Textual, no waiting, no requests.
+Each host has one supervisor; a `Part` is the state of one supervisor. Plain values and callbacks:
+no Textual, no waiting, no requests.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Line filters for sixteen colours, and for none.
 
-Textual uses greys for NO_COLOR and the nearest match for sixteen colours, which makes backgrounds
-or text invisible. The filters here drop backgrounds close to the page colour, draw other
-backgrounds in reverse, and give text a readable colour.
+Textual uses greys for NO_COLOR, and the nearest match for sixteen colours. Both can make
+backgrounds or text invisible. The filters here drop backgrounds close to the page colour, draw
+other backgrounds in reverse, and give text a readable colour.
 """
 
 from __future__ import annotations

@@ -31,7 +31,7 @@ from cockpit.wire.diff import WorktreeDiff
 
 NO_FILE = "No file to open: the diff is empty or not loaded."
 AT_ONCE = 20_000
-"""Characters of a diff above which another thread renders its lines."""
+"""A diff with more characters than this is rendered in a thread."""
 BESIDE = 96
 """Minimum columns of the section for a list beside the text."""
 

@@ -1,8 +1,8 @@
 """Load the data of one agent for its screen, and track which parts may be outdated.
 
 A new token count is appended to the context history without a request. Other data is read again
-when the user reloads it, after a lost connection, and after a status or an event from which a
-change of the data is likely.
+when the user reloads it, after a lost connection, and after a status or an event that suggests that
+the data changed.
 """
 
 from __future__ import annotations

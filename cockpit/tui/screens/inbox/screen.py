@@ -307,7 +307,7 @@ class InboxScreen(BaseScreen):
         self.call_after_refresh(self._drawn, self.item.key if self.item else None)
 
     def _drawn(self, key: str | None) -> None:
-        """Start the wait after which keys can answer this item; called once the screen shows it."""
+        """Start the wait before keys can answer this item. Called once the screen shows it."""
         if self.is_attached and key == (self.item.key if self.item else None):
             self._arming.drawn(key, get_time())
 

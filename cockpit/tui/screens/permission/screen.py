@@ -206,7 +206,7 @@ class PermissionScreen(TextScreen):
         self._choices.styles.height = "1fr" if is_short else choices
 
     def _drawn(self, identity: str | None) -> None:
-        """Start the wait after which keys can answer this dialog; called once the screen shows it."""
+        """Start the wait before keys can answer this dialog. Called once the screen shows it."""
         if identity != self.identity or not self.is_attached:
             return
         before = self.is_ready

@@ -1,6 +1,6 @@
 """The base of forms that change the configuration: validates while typing, saves on submit.
 
-`config.files` validates the changes and decides which file they go to.
+`config.files` validates the changes and chooses the file for each change.
 """
 
 from __future__ import annotations
