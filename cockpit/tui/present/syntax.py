@@ -1,8 +1,8 @@
 """Colour the code in a diff by its syntax. Slow for long texts: run it off the event loop.
 
-The code is untrusted. Only well-known languages are recognised, by the file's name, so that no
-content chooses a lexer and no plugin is loaded. Long hunks and hunks with a long line stay without
-colours, and so does the rest of a diff after the time limit.
+The code is untrusted. Only well-known languages are recognised, by the file name extension, so that
+a file's content cannot choose the lexer, and no Pygments plugin is loaded. Long hunks and hunks
+with a long line stay without colours, as does the rest of a diff after the time limit.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ def in_background(
 
     Takes a function, not a coroutine: a coroutine cancelled before its start would be reported as
     never awaited. An unhandled error ends the application. A task may be cancelled, so it must not
-    await Textual: the cancellation would reach Textual's widgets.
+    await a task of Textual: that task would be cancelled too.
     """
     _worker: Worker[None] = node.run_worker(
         cast("Callable[[], Coroutine[None, None, None]]", task), group=group, exclusive=exclusive
