@@ -30,8 +30,8 @@ Answer = TypeVar("Answer")
 def ask_all_hosts(question: Callable[[Supervisor], Awaitable[Answer]]) -> dict[str, Answer]:
     """Ask each host; return the answers by host name, this machine first.
 
-    Prints why a host has no answer. Logs in once for each host. If several hosts lead to the same
-    supervisor, asks only the first.
+    Prints the error of each host that does not answer. Logs in to each host only once. If several
+    hosts lead to the same supervisor, asks only the first.
 
     Raises `NoSupervisor` if no host answers, and `NotAllowed` inside an agent.
     """

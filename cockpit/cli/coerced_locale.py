@@ -1,4 +1,4 @@
-"""Restore the locale that the user set, without Python's own changes."""
+"""Undo the change that Python makes to the user's locale at startup."""
 
 from __future__ import annotations
 

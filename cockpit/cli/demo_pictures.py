@@ -24,7 +24,7 @@ from cockpit.tui.pictures.picture import Shot, picture
 from cockpit.tui.state.context import UIContext
 
 ALWAYS = "/tmp/ckdemo-pictures"
-"""In pictures, replaces the path of the demo's temporary folder, which changes with every run."""
+"""A fixed path for pictures, in place of the demo's folder, whose path changes with every run."""
 
 Pictures = Mapping[str, str]
 """Pictures of the screen as SVG text, by file name."""

@@ -178,8 +178,10 @@ def _out_of_descriptors(places: Places) -> Finding | None:
 
 
 def _failing(places: Places, error: CockpitError) -> Finding:
-    """Return the finding for a supervisor that fails to answer, with a step other than this
-    command."""
+    """Return the finding for a supervisor that fails to answer.
+
+    Replaces a hint to run `cockpit doctor`, because that is the running command.
+    """
     finding = from_error("supervisor", error)
     if "cockpit doctor" not in error.hint:
         return finding

@@ -97,14 +97,14 @@ def _in_home_window(config: Path | None) -> int:
 def pause_gc() -> None:
     """Turn garbage collection off, until `resume_gc` turns it on.
 
-    Collections only cost time while modules are imported or transcripts are read: both allocate
-    many objects, and leave almost no garbage.
+    Importing modules and reading transcripts allocate many objects, but leave almost no garbage, so
+    collections would only cost time.
     """
     gc.disable()
 
 
 def resume_gc() -> None:
-    """Turn garbage collection on again, and exclude from it all objects that exist now."""
+    """Turn garbage collection on again; collections will skip all objects that exist now."""
     gc.freeze()
     gc.enable()
 

@@ -185,8 +185,8 @@ def continue_(document: str, name: str | None, directory: Path | None, runtime: 
 def _document_path(document: str, *, here: bool) -> Path:
     """Return the file for a path or handoff id, or cockpit's copy if the file is missing.
 
-    Paths on another machine are not checked. Raises `NoSuchAgent` if there is no such document, and
-    `BadUsage` for a relative path on another machine.
+    Paths on another machine are not checked. Raises `NoSuchAgent` if there is no such document or
+    several ids match, and `BadUsage` for a relative path on another machine.
     """
     from cockpit.cli.requests import require_absolute_path, with_client
     from cockpit.cli.supervisor_process import ensure_supervisor

@@ -135,7 +135,7 @@ def _check_free(name: str, config: Path | None) -> None:
 def _local_vector(name: str, connect: Sequence[str]) -> tuple[str, ...]:
     """Return the command to connect; a relative path of its program becomes absolute.
 
-    Raises `BadUsage` for a word with control characters or more than 4096 characters, and
+    Raises `BadUsage` for an argument with control characters or more than 4096 characters, and
     `ProgramMissing` if this machine does not have the program.
     """
     for word in connect:

@@ -50,7 +50,7 @@ def finding_lines(finding: Finding) -> list[str]:
 
 
 def _shown(hosts: Sequence[Host], seconds: float, *, as_json: bool) -> Iterator[HostReport]:
-    """Check the hosts; yield the report on each host, and print it first unless `as_json`."""
+    """Check the hosts and yield each host's report; unless `as_json`, print each report first."""
     for number, report in enumerate(reports(hosts, seconds)):
         if not as_json:
             print(f"\n{report.name}:" if number else f"{report.name}:")

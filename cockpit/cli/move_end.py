@@ -1,8 +1,8 @@
 """End a move: end the old session once the new session has replied, or undo the move.
 
 Never ends both sessions, and never lets both continue. If it is unknown which session is running,
-because a machine's answer was lost, ends neither session. Then prints the commands to continue the
-move, and to keep the old session instead.
+because a machine's answer was lost, ends neither session, and prints the commands to continue the
+move or to keep the old session.
 """
 
 from __future__ import annotations

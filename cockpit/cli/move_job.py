@@ -29,7 +29,7 @@ MOST_DOCUMENTS = 50
 YOU_REVIEW = "you review the document before the session ends"
 """Part of the supervisor's message when the handoff begins.
 
-The supervisor does not know of `--yes`, so with `--yes` this part is replaced by `NO_REVIEW`.
+The supervisor does not know of `--yes`. With `--yes`, this command prints `NO_REVIEW` in its place.
 """
 NO_REVIEW = "a document without problems is approved"
 
@@ -144,7 +144,7 @@ class Job:
         return await self._done(handoff)
 
     async def _continues(self, checked: Checked, handoff: str, record: Arrival) -> bool:
-        """End the old session if an earlier attempt has started a new session that has replied.
+        """If the new session of an earlier attempt has replied, end the old session.
 
         Returns whether the new session has replied.
         """

@@ -108,7 +108,7 @@ async def _hold(request: Request, _bundle: Path, _input: IO[bytes]) -> Request:
 
 
 async def _describe(request: Request, _bundle: Path, _input: IO[bytes]) -> Request:
-    """Return the worktree's branch, the number of files to move, and the files that would stay."""
+    """Return the worktree's folders, branch and commits, and which files would move or stay."""
     git, directory = _git(), Path(request["directory"])
     described = await LeavingWorktree(git, directory).describe()
     home = await git.home(directory)

@@ -50,9 +50,9 @@ def change_key(row: dict[str, Any]) -> tuple[object, ...]:
 
 
 def doing(row: dict[str, Any]) -> str:
-    """Return the warning of a failed hook, if any, followed by the agent's activity.
+    """Return the agent's activity, after the warning of a failed hook, if any.
 
-    If the agent has no activity or has ended, returns the agent's note, else the warning.
+    For an agent that has ended or has no activity, returns its note; without a note, the warning.
     """
     if row["state"] not in ENDED and (activity := row.get("activity")):
         return safe_line("; ".join(filter(None, (row.get("warning"), activity))))

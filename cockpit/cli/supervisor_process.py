@@ -157,8 +157,8 @@ def _naming_the_process(places: Places, then: str) -> Iterator[None]:
     """Turn `NoSupervisor` into `NotNow`, with the supervisor's pid, if a supervisor is running.
 
     The hint is to kill the process with SIGKILL, because a supervisor that does not answer may not
-    handle SIGTERM. `then` is the end of the hint: what to do after the kill. The exit code is not
-    4, because after `down` the code for "no supervisor" would read as success.
+    handle SIGTERM. `then` is the end of the hint: what to do after the kill. The exit code must not
+    be that of `NoSupervisor`, because a script may treat this code of `cockpit down` as success.
     """
     try:
         yield
@@ -318,7 +318,10 @@ def _await_answer(places: Places, starting: _Starting) -> int:
 
 
 def _another_is_starting(places: Places, ours: int) -> bool:
-    """Return whether another `up` has started a supervisor that will be ready shortly."""
+    """Return whether another process, probably of another `up`, has its pid in the lock file.
+
+    `ours` is the pid of the process that this command started.
+    """
     with suppress(OSError, ValueError):
         holder = int(places.lease.read_text())
         return holder != ours and process_exists(holder)
@@ -330,9 +333,10 @@ def _last_lines(output: str) -> list[str]:
 
 
 def _ended_early(places: Places, output: StartupOutput, code: int) -> int:
-    """Return the pid of a supervisor that another `up` has started meanwhile.
+    """Handle the early exit of the supervisor that this command started; `code` is the exit code.
 
-    Raises the child's error if no supervisor answers.
+    Returns the pid of a supervisor that another `up` has started meanwhile. If no supervisor
+    answers, raises the error that the exited process printed.
     """
     if (pid := _answering_pid(places)) is not None:
         return pid

@@ -14,10 +14,10 @@ from cockpit.core.errors import CockpitError
 
 
 def watch_terminals(views: TmuxViews, call: Callable[[bool], None]) -> Callable[[], None]:
-    """Call `call` now and after each change of terminals; return a function that stops the watch.
+    """Call `call` now, and whenever a terminal is attached or detached.
 
     `call` gets True if an attached terminal is connected over SSH. While no terminal is attached,
-    `call` is not called.
+    `call` is not called. Returns a function that stops the watch.
     """
     changed = asyncio.Event()
     changed.set()

@@ -88,7 +88,7 @@ class Reader:
         self.events += 1
 
     def _feed_subagent(self, event: AssistantReplied) -> None:
-        """Measure a reply as a subagent's, in case no reply of the main agent follows."""
+        """Measure a subagent's reply separately, in case the transcript has no other replies."""
         if self._side is None:
             self._side = Meter()
         self._side.feed(replace(event, sidechain=False))
@@ -133,7 +133,7 @@ def read_into(
 
 
 def _identify(reader: Reader, path: Path, feed: Callable[[SessionEvent | Skipped], None]) -> None:
-    """Feed the session id and directory from the beginning of the transcript, if they are there."""
+    """Call `feed` with the session id and directory, if the start of the transcript has them."""
     assert reader.format is not None
     try:
         named = session_named_in(path, reader.format)

@@ -165,7 +165,7 @@ class HostClient:
         )
 
     def _count(self, line: WatchLine, names: set[str]) -> None:
-        """Add the line's agents to `names`, and remove forgotten ones.
+        """Add the agents in a line of the event stream to `names`, or remove a forgotten agent.
 
         Raises `Failed` if `names` then has too many names.
         """

@@ -40,7 +40,7 @@ VERB_SECONDS = 90.0
 reading worktrees, a dialog, or the sessions that no cockpit started."""
 REMOVAL_SECONDS = 1800.0
 """Time limit in seconds for requests that read or copy a worktree of many gigabytes, or that wait
-for a session's copy to write a document."""
+until a copy of a session has written a document."""
 PAGE_JOBS = 100
 """Jobs per request when reading the whole history."""
 MISSED_BEATS = 3
@@ -70,8 +70,8 @@ class HttpClient:
     """A client of one supervisor. All errors are `CockpitError`s."""
 
     def __init__(self, address: Path | Address, host: str | None = None, beat: int = 0) -> None:
-        """`host` is the user's name for another machine. It replaces `local`, the name with which
-        that machine's status describes itself.
+        """`host` is the user's name for another machine. It replaces `local`, the name that the
+        machine's own supervisor reports.
 
         With a `beat`, in seconds, the supervisor sends a keepalive message when it has nothing else
         to send. After `MISSED_BEATS` missing messages the connection counts as lost, because a

@@ -115,11 +115,12 @@ class JoinedClient:
     async def history_page(
         self, limit: int, before: str | None = None, name: str | None = None
     ) -> HistoryPage:
-        """Return one page of each host, merged; the cursor lists every host with older handoffs.
+        """Return one page of each host, merged; `next` has the cursor of each host with older
+        handoffs.
 
-        A host that does not answer stays in the cursor, so the next request includes that host. A
-        host that has not answered yet is then asked for its newest handoffs, but adds no page:
-        `next` is None if no other host has older handoffs.
+        A host that does not answer keeps its cursor, so that the next request asks this host for
+        the same page. `next` is None if no host is known to have older handoffs; hosts that never
+        answered do not count.
         """
         if name is not None:
             return await self._client_of(name).history_page(limit, before, name)

@@ -28,9 +28,9 @@ _LONGEST_BODY = 64 * 1024 * 1024
 _SLOWEST = 6.0
 """Maximum duration of a whole response, as a multiple of `patience`."""
 _SLOWEST_HEAD, _SLOWEST_LINE = 2.0, 2.0
-"""Maximum duration of a response's start, as a multiple of `patience`, and of a stream's line, as a
-multiple of `silence`. Without these limits, a request would never end if the other machine sends
-single bytes."""
+"""Maximum duration of a response's status line and headers, as a multiple of `patience`, and of a
+stream's line, as a multiple of `silence`. Without these limits, a machine that sends one byte at a
+time could keep a request open forever."""
 
 
 class _TooLong(Exception):

@@ -32,10 +32,10 @@ class OldName:
     today: str = ""
     """Dotted key of the current setting, relative to an agent's table; empty if there is none."""
     convert: Callable[[Any], Any] | None = None
-    """Converts the alias's value; None to keep the value as it is.
+    """Converts the alias's value; without a function, the value stays as it is.
 
-    Returns None for a value that needs no setting, because cockpit already behaves that way.
-    Raises `ValueError`; the message names the expected values.
+    The function returns None for a value that needs no setting, because cockpit already behaves
+    that way. It raises `ValueError`; the message names the expected values.
     """
     why: str = ""
     """Why there is no current setting, as a clause; empty if there is one."""
@@ -337,7 +337,7 @@ def _has(table: Any, path: KeyPath) -> bool:
 
 
 def _take(table: dict[str, Any], path: KeyPath) -> Any:
-    """Remove a key, and the tables that this leaves empty; return the key's value."""
+    """Remove a key and return its value; also remove the tables that become empty."""
     first, *rest = path
     if not rest:
         return table.pop(str(first))

@@ -211,9 +211,9 @@ def check_keys(file: ConfigFile, own: Mapping[str, str]) -> None:
 
 
 def place_of_key(file: ConfigFile, action: str) -> KeyPath:
-    """Return the key path of an action's keys in the file.
+    """Return the key path of an action in the file's `[keys]` table.
 
-    In TOML, an unquoted action id with a dot is a key in a table.
+    An id with a dot is one key if quoted (`"review.edit"`); unquoted, it is a key in a table.
     """
     is_one_key = action in file.data.get("keys", {})
     return ("keys", action) if is_one_key else ("keys", *action.split("."))

@@ -93,9 +93,9 @@ class Files:
         return self.places.user_file
 
     def key_path(self, action: str) -> tuple[str, ...]:
-        """Return the key path of an action's keys, in the form that the files use.
+        """Return the key path of an action in `[keys]`, in the form that the files use.
 
-        In TOML, an unquoted action id with a dot is a key in a table.
+        An id with a dot is one key if quoted (`"review.edit"`); unquoted, it is a key in a table.
         """
         inner = action.split(".")
         for file in (self.project, self.own):

@@ -1,9 +1,9 @@
 """For every setting: whether an untrusted file may set it, and if not, why.
 
-A value needs trust if it grants more than the user's own value. If a setting has no order, such as
-a command, every value that differs from the user's needs trust, even an empty one. A setting that
-needs trust is ignored until the file is trusted. A test compares these tables with the schema, so
-each new setting must be added here.
+A value needs trust if it grants more than the user's own value. If a setting's values have no
+order, as with a command, any value other than the user's own needs trust, even an empty one. A
+setting that needs trust is ignored until the file is trusted. A test compares these tables with the
+schema, so each new setting must be added here.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Merge configuration files into settings, their sources and notices.
 
-Tables are merged key by key; a list is replaced whole. For an agent, the defaults in its own file
-override those in the user file, and no other file's defaults apply. So one project never changes
-another project's agents.
+Tables are merged key by key; a list is replaced whole. An agent gets the `[defaults]` of the file
+that configures the agent, merged over the `[defaults]` of the user file. No other file's
+`[defaults]` apply, so one project never changes another project's agents.
 """
 
 from __future__ import annotations

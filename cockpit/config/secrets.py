@@ -53,7 +53,8 @@ def _of_headers(headers: dict[str, str]) -> Iterator[str]:
 
 
 def _of_address(url: str) -> Iterator[str]:
-    """Yield the whole URL, if it contains more than a host; also yield its password and tokens.
+    """Yield the URL, unless it is an http(s) URL with only a host; also yield its password and
+    tokens.
 
     In a URL for Apprise, a host without a dot is a token too.
     """

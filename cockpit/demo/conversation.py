@@ -314,7 +314,7 @@ def said(message: Mapping[str, Any]) -> str:
 
 
 def prompted(message: Mapping[str, Any]) -> str:
-    """Return a message's text and, from its tool results, only the reminders."""
+    """Return a message's text, and the system reminders in its tool results."""
     parts = [text_of(message.get("content"))]
     for block in blocks(message.get("content")):
         if block.get("type") == "tool_result":

@@ -1,8 +1,8 @@
 """The simulated model as a process: `python -m cockpit.demo.simulation`.
 
 Prints its URL on one line and serves until stdin is closed, which also happens if the demo is
-killed. If the first line of stdin named the demo's folder, then ends the processes that the demo
-has left, and removes the folder.
+killed. If the first line on stdin names the demo's folder, the process then cleans up: it ends the
+processes that the demo has left, and removes the folder unless the demo keeps it.
 """
 
 from __future__ import annotations
