@@ -4,8 +4,8 @@ The supervisor checks the callers of its API itself (`supervisor/api/callers.py`
 covers actions that do not need the local supervisor, such as trusting or writing a file, starting
 or ending a supervisor, running a hook, and requests to another machine. A process is inside an
 agent if cockpit's variables are in its environment, or in the environment of one of its ancestors.
-A process in a window of cockpit's tmux server counts as inside an agent too, unless the window is
-the home window.
+A process in a window of cockpit's tmux server counts as inside an agent too, except in the home
+window, which runs cockpit's screen.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _HINT = "Ask the user to run the command in their own terminal."
 def refuse_inside_agent(what: str, *, nested: bool = True) -> None:
     """Raise `NotAllowed` if this process runs inside an agent, or in the setup of a worktree.
 
-    `what` completes "an agent may not ...", such as "trust a file". A hook is allowed, because
-    hooks are the user's own programs. With `nested`, the command is allowed inside an agent of
-    another cockpit if this cockpit has its own `COCKPIT_HOME`.
+    `what` completes "an agent may not ...", such as "trust a file". A command that a hook runs is
+    allowed, because hooks are the user's own programs. With `nested`, the command is allowed inside
+    an agent of another cockpit if this cockpit has its own `COCKPIT_HOME`.
     """
     places = our_places()
     ancestors = ancestry(os.getpid(), boot="-")

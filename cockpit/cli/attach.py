@@ -37,8 +37,9 @@ while kill -0 "$client" 2>/dev/null; do wait "$client"; code=$?; done
 [ "$code" -eq 0 ] || [ -n "$ended" ] || exec "$cockpit" -P -m cockpit --client-ended "$code"
 exit "$code"
 """
-"""Run a tmux client in the foreground, forward TERM and HUP to it, and report an exit code other
-than 0. All variable parts are passed as arguments; the shell does not evaluate them."""
+"""Run a tmux client in the foreground, and forward TERM and HUP to it. If the client fails without
+such a signal, exec `cockpit --client-ended`. All variable parts are passed as arguments; the shell
+does not evaluate them."""
 
 
 def attach(name: str, *, aside: bool = False) -> NoReturn:
@@ -63,9 +64,9 @@ def attach_remote(host: RemoteHost, name: str) -> NoReturn:
 
 
 def exec_client(places: Places, pane: PaneId | None, *, aside: bool = False) -> NoReturn:
-    """Replace this process with a tmux client for `pane`; for None, for the home window.
+    """Replace this process with a tmux client for `pane`; for None, for cockpit's screen.
 
-    Raises `PaneGone` if there is no such pane or window.
+    Raises `PaneGone` if there is no such pane, or no window with the screen.
     """
     argv = asyncio.run(views_of(places).attach_command(pane, os.environ, aside=aside))
     sys.stdout.flush()

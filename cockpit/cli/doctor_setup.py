@@ -154,10 +154,9 @@ def theme_files(folder: Path) -> list[Finding]:
 
 
 def _out_of_descriptors(places: Places) -> Finding | None:
-    """Return a finding if the supervisor does not answer because it has reached its limit of open
-    files.
+    """Return a finding if the supervisor does not answer because it has too many open files.
 
-    None if the supervisor has not reached the limit, and if that is unknown.
+    None if the supervisor has not reached its limit of open files, or the limit is unknown.
     """
     if not USES_LINUX:
         return None  # no other system shows the limits of another process

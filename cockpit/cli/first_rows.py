@@ -1,10 +1,10 @@
 """Show the agents as plain text while the screen and the supervisor are being loaded.
 
-The screen needs most of a second to import its modules. Until the screen draws, the home window
-shows the table of `cockpit status` with the time of that status. If no supervisor answers, the home
-window shows the rows that the previous supervisor saved. While a supervisor starts, the user's
-terminal shows the saved rows too. This module uses only the standard library and the fast path's
-modules. It must not delay the start of the screen or make the start fail.
+The screen needs most of a second to import its modules. Until the screen draws, its tmux window
+(the home window) shows the table of `cockpit status` with the time of that status. If no supervisor
+answers, the home window shows the rows that the previous supervisor saved. While a supervisor
+starts, the user's terminal shows the saved rows too. This module uses only the standard library and
+the fast path's modules. It must not delay the start of the screen or make the start fail.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Run one step of a move or placement on this machine, or on a host over the host's connection.
+"""Run one step of `cockpit move` or `cockpit start --host any`, on this machine or on a host.
 
 A command keeps one connection to a host for all steps and requests.
 
 A step is `cockpit move-step`. It reads a request as one line of JSON on stdin, perhaps with the
-bytes of a bundle after it, and answers in the same form on stdout. Text that a login shell prints
-before the answer is skipped. The size of an answer is limited, because another machine is not
-trusted.
+bytes of a git bundle after it, and answers in the same form on stdout. Text that a login shell
+prints before the answer is skipped. The size of an answer is limited, because another machine is
+not trusted.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """`cockpit` without a command: start the supervisor if needed, and show the screen.
 
-The screen runs in the first window of the private tmux server, so that it survives a closed
-terminal. With `--direct` it runs in this process. The fast path uses this module to reattach, so
-heavy imports are deferred.
+The screen runs in the first window of the private tmux server, the home window, so that the screen
+survives a closed terminal. With `--direct` it runs in this process. The fast path uses this module
+to reattach, so heavy imports are deferred.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Run the screen: in this terminal, in the home window, or for another machine."""
+"""Run the screen: in this terminal, in the home window, or for another machine.
+
+The home window is the first window of cockpit's private tmux server.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Watch whether a terminal that shows the home window is connected over SSH.
+"""Watch whether a terminal that shows the screen's tmux window is connected over SSH.
 
 tmux sends SIGURG to the screen whenever a terminal is attached or detached, so nothing is polled.
 """

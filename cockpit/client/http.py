@@ -1,6 +1,6 @@
 """The client of a running supervisor: HTTP/1.1 and JSON, over a unix socket or another connection.
 
-This module has the paths of all verbs and views. The client keeps no connection or state between
+This module has the URL paths of all requests. The client keeps no connection or state between
 calls, so a restarted supervisor can answer the next call. Callers retry if needed. Each request has
 a connection of its own, so h11 on asyncio streams suffices; a client with a connection pool, such
 as httpx, would only add to the start-up time.
@@ -36,8 +36,8 @@ STATE_SECONDS = 10.0
 TRANSCRIPT_SECONDS = 60.0
 """Time limit in seconds for reading whole transcripts, or a large repository."""
 VERB_SECONDS = 90.0
-"""Time limit in seconds for a verb, because ending an agent may take SIGTERM and SIGKILL; also for
-reading worktrees, a dialog, or the sessions that no cockpit started."""
+"""Time limit in seconds for a verb, because ending an agent may take SIGTERM and SIGKILL. The same
+limit applies to reading worktrees, a dialog, or the sessions that no cockpit started."""
 REMOVAL_SECONDS = 1800.0
 """Time limit in seconds for requests that read or copy a worktree of many gigabytes, or that wait
 until a copy of a session has written a document."""
@@ -96,9 +96,8 @@ class HttpClient:
     ) -> AsyncIterator[WatchLine]:
         """Yield a snapshot (or `Resumed`, see `Supervisor.watch`), then changes and events.
 
-        Raises `NoSupervisor` when the supervisor ends.
-
-        Lines that this version cannot parse are skipped, except an invalid snapshot.
+        Raises `NoSupervisor` when the supervisor ends, and `Failed` for an invalid snapshot. Skips
+        other lines that this version cannot parse.
         """
         parameters = {
             "beat": self.beat,
@@ -277,8 +276,10 @@ class HttpClient:
         return chains if self._foreign is None else self._foreign.chains(chains)
 
     def _checked(self, answer: Parsed) -> Parsed:
-        """Return the answer; that of another machine with completed commands. Raises `Failed` if an
-        answer of another machine is too large."""
+        """Return the answer; in an answer of another machine, complete the commands.
+
+        Raises `Failed` if another machine's answer is too large.
+        """
         return answer if self._foreign is None else self._foreign.answer(answer)
 
     def _numbers_checked(self, answer: Parsed) -> Parsed:

@@ -107,8 +107,9 @@ class Files:
     def agents_file(self, directory: Path) -> Path:
         """Return the file to which a new agent in this directory is added.
 
-        This is the file that the user named on the command line, else the project's file, else a
-        new file at the root of the repository. Outside a repository, it is the user's own file.
+        This is the file that the user named on the command line, else the `cockpit.toml` of the
+        directory's project, else a new file at the root of the directory's repository. Outside a
+        repository, it is the user's own file.
         """
         if self.project_path is not None and self.named:
             return self.project_path
@@ -213,7 +214,8 @@ class Files:
         return next((f for f in (self.own, self.project) if f and f.path == path), None)
 
     def _changed(self, path: Path, inside: Changes) -> str:
-        """Return the file's text with changes; aliases are replaced by current names."""
+        """Return the file's text with these changes; an alias of a changed setting gets its current
+        name."""
         from cockpit.config.changed import changed_text
 
         known = self._known(path)

@@ -232,7 +232,7 @@ _CONFIRMED = frozenset(
         "elsewhere.document",
     }
 )
-"""Actions that ask to confirm with `y`."""
+"""Actions that the user confirms with `y`."""
 _DIGITS = "123456789"
 _DIGITS_SELECT = {"": "agents", "permission": "choices"}
 """What the keys 1 to 9 select, by screen. The empty name is the screen with all agents."""

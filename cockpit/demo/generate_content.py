@@ -119,7 +119,8 @@ def failure(error: ApiError) -> dict[str, Any]:
 
 
 def _blocks(part: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Convert a part of a message to blocks. A hook's text in a tool result becomes a block."""
+    """Convert a part of a message to blocks. A hook's text in a tool result becomes its own
+    block."""
     if "functionCall" in part:
         call = part["functionCall"]
         name = str(call.get("name"))

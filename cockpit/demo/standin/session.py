@@ -238,7 +238,7 @@ class Session:
     def _interrupted(self) -> bool:
         """Wait as long as a reply takes, and queue prompts typed meanwhile.
 
-        Returns True at once if the user presses Esc or quits. Otherwise returns False at the end.
+        Returns True at once if the user presses Esc or quits, else False after the wait.
         """
         until = time.monotonic() + self._behaviour.pace
         while (left := until - time.monotonic()) > 0:
