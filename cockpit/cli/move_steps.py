@@ -53,7 +53,7 @@ Request = dict[str, Any]
 
 
 def run_step() -> int:
-    """Perform one step of a move or placement: the request is on stdin, the answer on stdout.
+    """Run the step in the request on stdin; print the answer on stdout.
 
     Returns the exit code. An error is part of the answer.
     """

@@ -31,7 +31,7 @@ AGREED = "handoff document of this session is complete"
 """Text in cockpit's request to end the turn after the document is written."""
 
 COMPACTED = "This session is being continued from a previous conversation"
-"""The text that the CLI puts before the summary that replaces the conversation."""
+"""Text that precedes the summary with which the CLI replaces the conversation."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -84,8 +84,8 @@ class Behaviour:
     opening_tokens: int = 24_000
     """Tokens at the first reply, in jobs that define no growth (`STANDIN_OPENING_TOKENS`)."""
     pause: int | None = None
-    """The step after which a job from outside the demo ends its turn (`STANDIN_PAUSE`); None for no
-    step."""
+    """The step at which a job from outside the demo ends its turn with a question
+    (`STANDIN_PAUSE`); None for no such step."""
     run: str = ""
     """A shell command that each step of a job from outside the demo runs (`STANDIN_RUN`); empty for
     `echo`."""

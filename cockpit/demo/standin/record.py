@@ -115,7 +115,7 @@ class Record:
         self._chained("attachment", attachment=attachment)
 
     def failure(self, status: int, kind: str, message: str) -> None:
-        """Write that the API refused a request."""
+        """Write that a request failed with an API error."""
         text = f"API Error: {status} {message}"
         body = {
             "id": str(uuid.uuid4()),
