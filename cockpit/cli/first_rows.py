@@ -40,8 +40,8 @@ _INPUT = termios.ICRNL | termios.IXON
 _ENTER = b"\x1b[?1049h\x1b[?25l\x1b[?7l"
 """Escape sequences that open the alternate screen, hide the cursor and turn line wrapping off.
 
-Later, the screen opens the same alternate screen. tmux does not clear it a second time, so the rows
-stay until the screen draws over them.
+cockpit's screen opens the alternate screen again. tmux does not clear it a second time, so the rows
+stay until cockpit's screen draws over them.
 """
 _LEAVE = b"\x1b[?7h\x1b[?25h\x1b[?1049l"
 
@@ -50,10 +50,10 @@ _LEAVE = b"\x1b[?7h\x1b[?25h\x1b[?1049l"
 def first_rows() -> Iterator[None]:
     """Draw the agents, if there are any, in the home window while the screen is loaded.
 
-    Draws them again after a resize, until the screen handles resizes itself. An exception clears
-    the rows, so that the error message can be read. Turns off the terminal's echo and its
-    conversion of Return to a line feed, so that keys pressed meanwhile reach the screen unchanged.
-    Does nothing without a terminal.
+    Draws them again after a resize, until the screen handles resizes itself. If the block raises an
+    exception, clears the rows, so that the error message can be read. Turns off the terminal's
+    echo, line editing, flow control, signal keys and conversion of Return, so that keys pressed
+    meanwhile reach the screen unchanged. Does nothing without a terminal.
     """
     shown = False
     with suppress(*_EXPECTED):

@@ -22,7 +22,7 @@ from cockpit.core.far_names import commands_on
 def refusal(status: int, body: bytes, host: str | None = None) -> CockpitError:
     """Return the error for a response whose HTTP status is not 200.
 
-    The commands in the error of another `host` get `--host`; None for the local supervisor.
+    With `host`, the name of another machine, the commands in the error get `--host`.
 
     If the body is not a `wire.verbs.Refusal`, such as from an older supervisor, 404, 405 and 501
     mean that the supervisor does not support the request.

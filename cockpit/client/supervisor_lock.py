@@ -30,7 +30,7 @@ def lock_holder(lease: Path) -> int | None:
     """Return the pid of the process that holds the supervisor's lock; None if none or unknown.
 
     On Linux, reads the kernel's list of locks. On other systems, tries to take the lock. If this
-    succeeds, a supervisor that starts in the same moment refuses to run. Therefore tries this only
+    succeeds, a supervisor that starts at the same moment refuses to run. Therefore tries this only
     if the lock file has the pid of an existing process: that process is almost always the holder.
     """
     try:

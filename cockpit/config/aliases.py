@@ -297,7 +297,7 @@ _TABLES = frozenset(old.key.split(".")[0] for old in OLD_NAMES if "." in old.key
 def _drop_empty(table: dict[str, Any]) -> None:
     """Remove tables of aliases that are empty after the conversion, such as `[session]`.
 
-    An empty one would be refused as an unknown table.
+    Otherwise validation would refuse an empty table as unknown.
     """
     for name in _TABLES & table.keys():
         if _is_empty(table[name]):

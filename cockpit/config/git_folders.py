@@ -1,7 +1,8 @@
 """Detect paths inside a `.git` directory or a bare repository.
 
-cockpit lets no agent work there, and writes no document or copied file there, because the files in
-a git directory control what git runs (hooks, configuration, the repositories of submodules).
+cockpit lets no agent work in such a folder, and writes no document or copied file into one, because
+the files in a git directory control what git runs (hooks, configuration, the repositories of
+submodules).
 """
 
 from __future__ import annotations

@@ -75,7 +75,7 @@ def _at(file: ConfigFile, path: KeyPath) -> str:
 
 
 def usage_refusal(subject: str, error: ValidationError) -> BadUsage:
-    """Return the error for the first invalid value that does not come from a file.
+    """Return the error for the first invalid value on the command line or in the environment.
 
     `subject` is the name of an agent from the command line, or of an environment variable.
     """

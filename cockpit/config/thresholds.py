@@ -55,9 +55,8 @@ def check_marks(context: ContextSettings) -> None:
 def early_warnings(context: ContextSettings, names: Collection[str]) -> list[str]:
     """Return warnings about thresholds in `names` that are too low, such as act below warn.
 
-    The other threshold (here warn) is then a default, because `check_marks` refuses two of the
-    user's values in the wrong order. The warnings are for the configured window, else
-    `DEFAULT_WINDOW`.
+    In this example, warn is a default: `check_marks` refuses two of the user's own thresholds in
+    the wrong order. The warnings are for the configured window, else `DEFAULT_WINDOW`.
     """
     written, window = thresholds(context), context.override or DEFAULT_WINDOW
     applied = marks(written, window)
