@@ -272,7 +272,7 @@ STEPS: dict[str, Step] = {
 
 
 def parcel_of(sent: Any) -> Parcel:
-    """Read a parcel that another machine sent. Raises `Failed` for an invalid one."""
+    """Read another machine's description of a worktree. Raises `Failed` for an invalid one."""
     try:
         state = WorktreeState(**{key: str(value) for key, value in sent["state"].items()})
         parcel = Parcel(str(sent["reference"]), str(sent["commit"]), state)

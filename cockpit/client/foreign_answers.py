@@ -1,9 +1,9 @@
-"""Check the answers of another machine, which may send anything, and complete their commands.
+"""Check the answers of another machine, which may send anything; add `--host` to their commands.
 
 If a host exceeds a limit, cockpit refuses only the answers of that host, with the reason. The
 limits are far above the needs of a supervisor. The local supervisor is trusted and not limited.
 
-The commands that a supervisor names get `--host`; see `foreign_commands.py`.
+`foreign_commands.py` adds `--host` to the commands that a supervisor names.
 """
 
 from __future__ import annotations
@@ -104,7 +104,7 @@ class Allowance:
 
 
 class ForeignAnswers:
-    """Checks the messages of one host after they were parsed, and completes their commands."""
+    """Checks the parsed messages of one host, and adds `--host` to their commands."""
 
     def __init__(self, host: str) -> None:
         # Imported here because the first frame of a screen without hosts does not need it.
@@ -115,7 +115,7 @@ class ForeignAnswers:
         self.allowance = Allowance(host)
 
     def status(self, status: Status) -> Status:
-        """Return the status with completed commands.
+        """Return the status, with `--host` added to its commands.
 
         Raises `Failed` for invalid names, too many agents, or values that are too large.
         """
@@ -125,8 +125,10 @@ class ForeignAnswers:
         return status.model_copy(update={"agents": agents})
 
     def line(self, line: WatchLine) -> WatchLine:
-        """Return a line of an event stream with completed commands. Raises `Failed` as `status`
-        does."""
+        """Return a line of an event stream, with `--host` added to its commands.
+
+        Raises `Failed` as `status` does.
+        """
         match line:
             case Snapshot():
                 return line.model_copy(update={"status": self.status(line.status)})
@@ -147,7 +149,8 @@ class ForeignAnswers:
         return line
 
     def agent(self, agent: AgentStatus) -> AgentStatus:
-        """Return the agent with completed commands. Raises `Failed` as `status` does."""
+        """Return the agent, with `--host` added to its commands. Raises `Failed` as `status`
+        does."""
         self.name(agent.name)
         if agent.handoff and not SESSION_PATTERN.fullmatch(agent.handoff.id):
             raise self._refused(f"{quoted(agent.handoff.id, 80)} is not the id of a handoff.")
@@ -182,8 +185,10 @@ class ForeignAnswers:
         return chains
 
     def worktrees(self, trees: list[WorktreeStatus]) -> list[WorktreeStatus]:
-        """Return the worktrees with completed commands. Raises `Failed` for an invalid agent
-        name."""
+        """Return the worktrees, with `--host` added to their commands.
+
+        Raises `Failed` for an invalid agent name.
+        """
         for tree in trees:
             if tree.agent is not None:
                 self.name(tree.agent)
@@ -195,8 +200,10 @@ class ForeignAnswers:
             raise self._refused(f"The host sent {count:,} {what}; cockpit reads at most {most:,}.")
 
     def answer(self, answer: Answer) -> Answer:
-        """Return an answer about one agent with completed commands. Raises `Failed` if it exceeds
-        `ANSWER_SIZE`, or has a number above `LARGEST_NUMBER`."""
+        """Return an answer about one agent, with `--host` added to its commands.
+
+        Raises `Failed` if the answer exceeds `ANSWER_SIZE`, or has a number above `LARGEST_NUMBER`.
+        """
         self._check_size(answer, ANSWER_SIZE)
         return self._commands.answer(answer)
 

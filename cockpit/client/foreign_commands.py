@@ -1,4 +1,4 @@
-"""Complete the commands that another machine's supervisor names, so that they work here.
+"""Add `--host` to the commands that another machine's supervisor names, so that they work here.
 
 A supervisor names commands for its own machine, such as `cockpit stop api`. Texts of agents and
 CLIs, such as the request of a permission dialog, stay unchanged.
@@ -38,7 +38,10 @@ class ForeignCommands:
         self._host = host
 
     def answer(self, answer: Answer) -> Answer:
-        """Return an answer about one agent, or a list. Other answers are returned unchanged."""
+        """Add `--host` to the commands in an answer or a list of answers.
+
+        Answers of other types than those in `_FIELDS` are returned unchanged.
+        """
         completed: object = answer
         if isinstance(answer, list):
             completed = [self.answer(item) for item in answer]

@@ -276,7 +276,7 @@ class HttpClient:
         return chains if self._foreign is None else self._foreign.chains(chains)
 
     def _checked(self, answer: Parsed) -> Parsed:
-        """Return the answer; in an answer of another machine, complete the commands.
+        """Return the answer, with `--host` added to the commands in another machine's answer.
 
         Raises `Failed` if another machine's answer is too large.
         """
