@@ -1,4 +1,4 @@
-"""`cockpit dial-stdio`: connect standard input and output to the supervisor's socket.
+"""`cockpit dial-stdio`: connect stdin and stdout to the supervisor's socket.
 
 A client runs this command on a host, usually through ssh. Bytes are copied unchanged. With
 `--multiplex`, stdin and stdout carry several connections: to the supervisor, and to steps of a
@@ -44,7 +44,7 @@ def dial() -> int:
 def dial_multiplexed() -> int:
     """For each stream of the client, connect to the supervisor or start a step of a move.
 
-    Returns the exit code when the client closes standard input.
+    Returns the exit code when the client closes stdin.
 
     Raises `Failed` if the client does not follow the protocol.
     """

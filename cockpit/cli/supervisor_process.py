@@ -57,9 +57,9 @@ def run_supervisor(config: Path | None, *, again: bool = False) -> int:
 def start_supervisor(config: Path | None, meanwhile: Callable[[], None] = lambda: None) -> int:
     """Start the supervisor if none is running; return the supervisor's process id.
 
-    A supervisor that is running already loads the agents of `config`, or of the project's file.
-    Calls `meanwhile` while a new supervisor starts, or after a running one has loaded the agents.
-    Raises the error of the new process, or of `meanwhile`.
+    If a supervisor is running, it loads the agents of `config`, or of the project's file. Calls
+    `meanwhile` while a new supervisor starts, or after a running one has loaded the agents. Raises
+    the error of the new process, or of `meanwhile`.
     """
     refuse_inside_agent("open the screen or start the supervisor")
     places = our_places()

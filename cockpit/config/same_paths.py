@@ -29,7 +29,7 @@ def is_within(path: Path, folder: Path) -> bool:
 
 
 def _folded(path: str) -> str:
-    """Return the path in lower case, with accents in one form, for comparison."""
+    """Return the path case-folded and in Unicode form NFC, for comparison."""
     return unicodedata.normalize("NFC", path).casefold()
 
 
