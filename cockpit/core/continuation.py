@@ -23,7 +23,7 @@ _QUOTED_GOAL = re.compile(
     rf"^{_GOAL_NOTE}(?: \([^()\n]{{1,100}}\))?:\n\n(`{{3,}})\n(.*?)\n\1$", re.MULTILINE | re.DOTALL
 )
 MOST_STANDING = 30
-"""Maximum decisions and constraints in a continuation."""
+"""Maximum number of decisions and constraints in a continuation, together."""
 _CLI_COMMAND = re.compile(r"(?:^|`)/[a-z][\w:-]*(?=$|[`\s])", re.MULTILINE)
 """Matches a CLI command such as `/compact`, but not a path, which has a second slash."""
 

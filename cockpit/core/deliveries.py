@@ -60,7 +60,7 @@ def after(answer: Answer, attempt: int, age: float, chance: float) -> Delivered 
     `attempt` begins at 1; `age` is the message's age in seconds. The maximum wait doubles with each
     attempt, up to `LONGEST_WAIT`. The actual wait is a random part of the maximum
     (`chance`, 0 to 1), so that many supervisors do not retry at the same time. `retry_after` is
-    added.
+    added to the wait.
     """
     status = answer.status
     if status is not None and 200 <= status < 300:

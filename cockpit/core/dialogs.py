@@ -59,8 +59,8 @@ class Dialog:
     choices: tuple[Choice, ...]
     """The choices, in the CLI's order."""
     subject: str = ""
-    """The path of the dialog's file, or the names of its questions; empty without a file, and for a
-    single question."""
+    """The path of the dialog's file, or the names of the dialog's questions; empty without a file,
+    and for a single question."""
     notice: str = ""
     """The CLI's reason for asking; empty without one."""
     body: tuple[str, ...] = ()

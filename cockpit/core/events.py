@@ -284,7 +284,7 @@ class WriterFailed:
 class HistoryRebuilt:
     kind: ClassVar[EventKind] = "history.rebuilt"
     left_aside: tuple[str, ...]
-    """Paths of ignored files (unreadable, or no handoff document); not all if there are many."""
+    """Paths of ignored files (unreadable, or not a complete handoff document); at most 20."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Facts about a session, from its transcript and without a model."""
+"""Facts about a session, from its transcript and git, without a model."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ class Summary:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """All facts in one session's transcript."""
+    """All facts about one session, from its transcript; `commits` can also be from git."""
 
     goal: str | None = None
     """The user's goal, word for word; see `Collector.goal`. None if unknown."""
@@ -199,11 +199,11 @@ class Facts:
     earlier_prompts: tuple[Prompt, ...] = ()
     """The beginnings of the prompts between the first prompt and `prompts`, oldest first."""
     constraints: tuple[Constraint, ...] = ()
-    """The user's standing orders and corrections, oldest first."""
+    """The user's last standing orders and corrections, oldest first."""
     answers: tuple[Answer, ...] = ()
-    """The user's answers to the agent's questions, oldest first."""
+    """The user's last answers to the agent's questions, oldest first."""
     refusals: tuple[ToolRefusal, ...] = ()
-    """The refused tool calls, oldest first."""
+    """The last tool calls that the user refused, oldest first."""
     checks: tuple[Check, ...] = ()
     """The last check of each kind (test, lint, build), oldest first."""
     failures: tuple[Failure, ...] = ()

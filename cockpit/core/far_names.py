@@ -22,7 +22,8 @@ HOST_COMMANDS = (
 )  # fmt: skip
 """Commands for which `--host` names the machine of the agent, worktree or supervisor.
 
-`move` is left out: the other host in it has a name that only the first host's user knows.
+`move` is left out: the name after `--to` in a host's message is from that host's configuration, and
+may be unknown on this machine.
 """
 _BETWEEN = "/"
 _COMMAND = (
@@ -30,7 +31,7 @@ _COMMAND = (
     r"(?<![\w./-])cockpit (?!worktrees restore\b)"
     rf"(?:{'|'.join(HOST_COMMANDS)})(?![\w-])(?! --host\b)"
 )
-"""A command without its arguments. `re` compiles it at its first use."""
+"""An expression for a command to which `commands_on` adds `--host`, without the arguments."""
 
 
 def far_name(host: str, name: str) -> str:

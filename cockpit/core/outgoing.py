@@ -78,7 +78,8 @@ def signature(secret: str, ident: str, timestamp: int, body: bytes) -> dict[str,
 
 
 def body_for(kind: str, payload: Mapping[str, Any], *, opens_thread: bool = False) -> bytes:
-    """Return the body of a message in the form of `kind`: slack, discord, else the payload as JSON.
+    """Return the body of a message: in Slack's or Discord's format if `kind` is `slack` or
+    `discord`, else the payload as JSON.
 
     `opens_thread` adds the name of a new thread; Discord only.
     """

@@ -30,7 +30,7 @@ from cockpit.core.handoff.events import Turn
 
 FILE_LAG = 1.5
 """The status file overrides the latest report of a hook or the transcript only if the file is newer
-by at least this many seconds."""
+by at least this many seconds. Exception: an open dialog in the file needs no such lag."""
 FILE_UNCHANGED = 4.0
 """A status file that has not changed for this many seconds overrides every older report, even a
 report that is older by less than `FILE_LAG`."""
@@ -54,7 +54,7 @@ class SessionActivity:
     prompts: int = 0
     """Number of prompts that the CLI accepted."""
     turns: int = 0
-    """Number of turns that ended."""
+    """Number of turns that ended without an API error or an interrupt (`TurnOver`)."""
     dialog: DialogOpened | None = None
     asked_at: float = 0.0
     """When the dialog's question was reported; 0 if only the status file mentions the dialog."""

@@ -27,7 +27,8 @@ def unix_milliseconds(value: object) -> float | None:
 
 
 def moment(value: object) -> datetime | None:
-    """Parse an ISO 8601 text with a time zone; None for anything else."""
+    """Parse an ISO 8601 text with a time zone; None for anything else, and for a time out of
+    range."""
     if not isinstance(value, str):
         return None
     try:

@@ -337,7 +337,8 @@ def _distance(git: GitView) -> str:
 
 
 def uncommitted(git: GitView) -> str:
-    """Return the fenced lines of `git status --porcelain`, or a sentence if there are none."""
+    """Return the fenced lines of `git status --porcelain`, or a sentence if there are none or the
+    status is unknown."""
     if not git.is_repository:
         return NOT_KNOWN if git.status_known else unknown_state(git)
     if not git.status_known:

@@ -51,9 +51,9 @@ class Launch:
     reads mentioned files into its first request. None for other CLIs."""
     by_file: bool = False
     """Whether to put the prompt into a file, and to pass a sentence that tells the model to open
-    that file. For a CLI without mentions; the process list then does not show the prompt."""
+    that file, so that the process list does not show the prompt. For a CLI without `mention`."""
     by_cat: bool = False
-    """With `by_file`: whether the model can open the file only with a command."""
+    """With `by_file`: whether the model can open the file only with a shell command (`cat`)."""
     prompt_option: str = ""
     """The option for the prompt, such as `--prompt-interactive=`, for a CLI that ignores arguments
     after `--`. Empty: the prompt is the last argument, after `--`."""

@@ -1,4 +1,4 @@
-"""Records in the database: data without another source that the supervisor needs after a restart.
+"""Records in the database: data that the supervisor needs after a restart and finds nowhere else.
 
 Times are unix seconds, for users. Deadlines are in the handoff's state, in monotonic seconds of the
 boot that the record names.
@@ -22,7 +22,8 @@ class AgentRecord:
 
     name: AgentName
     settings: dict[str, Any]
-    """The settings when the agent started; a later edit of the file applies to later starts."""
+    """The settings with which the agent started; a later edit of `config_file` applies from the
+    next start."""
     config_file: str | None
     wanted: bool
     """Whether the agent should be running; False after the user stopped the agent."""
@@ -45,7 +46,7 @@ class AgentRecord:
     """A problem that the user has to solve, such as a start that failed, as text for the agent's
     row; None without one."""
     folder: str | None = None
-    """The worktree's folder that corresponds to `directory`, in which the agent works; None without
+    """The folder in which the agent works: the worktree's counterpart of `directory`. None without
     a worktree, or if unknown."""
 
 
@@ -96,9 +97,9 @@ class SessionRecord:
     model: str = ""
     """The model that a handoff chose for the session; empty for the default."""
     chosen_modes: dict[str, str] = field(default_factory=dict)
-    """Permission modes by CLI, except for the configured CLI; the newest choice is last. Each is
-    the mode, narrower than before, that the user chose in an earlier session of that CLI.
-    `permission_mode` is a mode of the configured CLI."""
+    """Maps a CLI, other than the configured one, to the narrower permission mode that the user
+    chose in an earlier session of that CLI; the newest choice is last. `permission_mode` is a mode
+    of the configured CLI."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -197,10 +197,10 @@ class Runtime(Protocol):
         """Return the status of this process from the CLI's status file; None without a file."""
 
     def open_session(self, pid: int, environment: Mapping[str, str]) -> SessionId | None:
-        """Return the only session of the CLI that this process or a child process has open.
+        """Return the CLI session that this process or a child process has open.
 
-        None if cockpit cannot prove which session is open, and for CLIs that report their sessions
-        in another way.
+        None if there is none, or several, or cockpit cannot prove which one is open. Also None for
+        CLIs that report their sessions in another way.
         """
 
     def presence_in(self, title: str) -> Presence | None:

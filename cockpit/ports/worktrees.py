@@ -101,14 +101,14 @@ class Made:
 
 @dataclass(frozen=True, slots=True)
 class Worktree:
-    """The worktree of one agent, which `Worktrees.ensure` created or adopted."""
+    """The worktree of one agent, which cockpit created or adopted."""
 
     directory: Path
     branch: str
     created: bool
-    """Whether `Worktrees.ensure` created the worktree; False if it adopted an existing one."""
+    """Whether cockpit created the worktree; False if cockpit adopted an existing one."""
     new_branch: bool = False
-    """Whether `Worktrees.ensure` created the branch; False for an existing branch."""
+    """Whether cockpit created the branch; False for an existing branch."""
     made: Made | None = None
     """cockpit's data about the worktree; None if cockpit did not create the worktree."""
     unfiltered: tuple[str, ...] = ()

@@ -97,7 +97,8 @@ class PromptCollector:
             self._goal = quoted_goal(prompt) or prompt
 
     def document_shown(self, event: DocumentShown) -> None:
-        """Use the goal of a handoff document that the first prompt names."""
+        """Take the session's goal from the shown handoff document, if the goal so far names the
+        document's file."""
         name = event.path.replace("\\", "/").rpartition("/")[2]
         if self._goal is None or not name or name.casefold() not in self._goal.casefold():
             return

@@ -49,8 +49,8 @@ class Plan:
     deadline: float = 180.0
     """Seconds for the agent to write the document, after the request reached the agent."""
     grace: float = 600.0
-    """Seconds that a request or a tool may delay a forced handoff before the turn is
-    interrupted."""
+    """Seconds that a forced handoff waits before the turn is interrupted: until cockpit's request
+    reaches the agent, or until a running tool, subagent or git operation ends."""
     confirm_within: float = 180.0
     """Maximum seconds until the first reply of the new session."""
     runtime: str = ""
