@@ -73,7 +73,8 @@ _WORDS_OF_CHECKS = (
     "ruff e2e busted pest"
 )
 _SHORT_TESTS = ("npm t", "yarn t", "bun t", "run t", "run-script t", "-s t", "-silent t", "-r t")
-"""Ends of commands that run the script `t`: one for each text that `_SCRIPT` allows before `t`."""
+"""Texts in a command that runs the script `t` (test), such as `npm t`: one for each word that
+`_SCRIPT` allows before `t`."""
 _MAY_BE = (*_WORDS_OF_CHECKS.split(), *_SHORT_TESTS, " all", " dist")
 """Only command lines with one of these texts are matched against the patterns of checks, because
 searching for the texts is faster."""

@@ -46,7 +46,8 @@ Line = Mapping[str, Any]
 
 
 class _Fault(Exception):
-    """A line has an invalid value, or reports a fault itself. The message says what is wrong."""
+    """A line has an invalid value, or reports an error with the key `fault`. The message is the
+    error."""
 
 
 def is_own_record(beginning: bytes) -> bool:

@@ -165,7 +165,7 @@ class Panes(Protocol):
         """Ignore the user's keys in the pane for this number of seconds. Raises `PaneGone`."""
 
     async def relabel(self, pane: PaneId, label: str) -> None:
-        """Give the pane another label, and its window the same name.
+        """Change the pane's label, and the name of the pane's window accordingly.
 
         Raises `BadUsage` for an invalid label, and `PaneGone`.
         """

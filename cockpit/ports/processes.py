@@ -85,8 +85,8 @@ class Occupant:
     name: str
     """Name of the process's program; untrusted text."""
     file: Path | None = None
-    """A file in the directory that the process has open for writing; None if the process's working
-    directory is the directory or below it."""
+    """A file below the used directory that the process has open for writing; None if the process's
+    working directory is the used directory or below it."""
 
 
 class Terminal(Protocol):
@@ -177,5 +177,6 @@ class Processes(Protocol):
         """End the process (signal `first`, wait, SIGKILL, wait), then all processes with
         `COCKPIT_RUN=<marker>` (SIGTERM, wait, SIGKILL, wait).
 
-        Without a process, ends only the others. `patience` is the time before SIGKILL, in seconds.
+        Without a process, ends only the others. `patience` is the time before SIGKILL, in seconds;
+        for the others, at most 2 s.
         """

@@ -60,7 +60,7 @@ class SessionOrder:
     arguments: Sequence[str] = ()
     command: Sequence[str] = ()
     environment: Mapping[str, str] = field(default_factory=dict)
-    """The pane's environment before the runtime adds its own."""
+    """The pane's environment, without the variables that the runtime adds."""
     documents: Path | None = None
     """Folder for the session's handoff documents, below `directory`. The folder may not exist."""
     offers_tools: bool = False
@@ -155,8 +155,8 @@ class Aside:
 class Runtime(Protocol):
     """The adapter for one CLI. Never uses a pane.
 
-    Installed packages implement this protocol (entry point `cockpit.runtimes`), so its names never
-    change.
+    Other packages can implement this protocol (entry point `cockpit.runtimes`), so the protocol's
+    names never change.
     """
 
     name: str

@@ -25,9 +25,9 @@ class SlowCalls(Protocol):
     async def each(self, calls: Mapping[K, Callable[[], T]]) -> dict[K, T | Exception]:
         """Run the calls in sequence; each key gets the result or the exception of its call.
 
-        If a call does not return in time, its key gets `NoAnswer`, and so do later calls with the
-        same key until the first call returns. The late result is then the result of the next call
-        with this key. Other keys are not affected.
+        If a call does not return in time, its key gets `NoAnswer`. Until that call returns, later
+        calls with the same key are not run and get `NoAnswer` too. Then the next call with the key
+        is not run either, and gets the late result. Other keys are not affected.
         """
         ...
 

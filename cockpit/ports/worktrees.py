@@ -41,7 +41,8 @@ class GitFacts:
     commits: tuple[Commit, ...] = ()
     """Commits since the commit or time that was passed to `Worktrees.facts`; at most 20."""
     upstream: str | None = None
-    """The branch on the remote; None if there is none, or if HEAD is detached."""
+    """The current branch's upstream, such as `origin/main`; None without one, or if HEAD is
+    detached."""
     ahead: int | None = None
     """Number of commits that the upstream branch does not have; None without an upstream branch, or
     if that branch no longer exists."""
@@ -268,8 +269,8 @@ class Worktrees(Protocol):
     async def keep(self, directory: Path, agent: str, label: str) -> str | None:
         """Create a reference to the current commit of the directory; return the reference's name.
 
-        An existing reference stays on its commit. None before the first commit. Raises
-        `CockpitError`.
+        An existing reference stays on its commit. None before the first commit, and outside a
+        repository. Raises `CockpitError`.
         """
 
     async def push(self, directory: Path, branch: str) -> str:

@@ -21,8 +21,8 @@ def remember(kept: dict[str, V], key: str, value: V, limit: int = PENDING_KEPT) 
 def remember_call(kept: dict[str, V], ident: str, value: V, least: int = PENDING_KEPT) -> None:
     """Set the entry of a tool call. Above twice `least` entries, keep only the newest `least`.
 
-    Removing many entries at once is faster. Most entries have to be removed in this way when a
-    reader skims a transcript, because such a reader leaves most calls without a result.
+    Removing many entries at once is faster. When a reader skims a transcript, most entries are
+    removed in this way, because the reader leaves out the results of most calls.
     """
     kept[ident] = value
     if len(kept) > 2 * least:

@@ -47,7 +47,8 @@ class HandoffDetails:
     phase_since: str | None = None
     """When the current phase began; RFC 3339."""
     filling: bool = True
-    """The handoff is due because the context is filling up; the request to the agent says so."""
+    """The handoff is due because the context is filling up; the request to the agent gives this
+    reason."""
     due: str = ""
     """Why the handoff is due, as text; empty for a manual handoff."""
     because: HeldBack | None = None
@@ -61,7 +62,8 @@ class HandoffDetails:
     permission_mode: str | None = None
     """The old session's permission mode when the session was ended."""
     has_git: bool = True
-    """The worktree was a git repository when the document was sealed, or git failed then."""
+    """The agent's directory was in a git repository when the document was sealed. Also True if git
+    failed then."""
     edited: bool = False
     """The user changed the document after it was sealed."""
     writers_failed: tuple[str, ...] = ()
