@@ -38,7 +38,7 @@ def shows(environment: Mapping[str, str]) -> str:
 
 
 def shows_less(environment: Mapping[str, str], drawn_for: str) -> bool:
-    """Return whether this environment's terminal shows less than `drawn_for`, a result of `shows`."""
+    """Return whether this terminal shows less than `drawn_for`, which is a result of `shows`."""
     letters, _, many = drawn_for.partition("/")
     if many not in _FEW_FIRST:
         return False

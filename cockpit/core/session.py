@@ -21,7 +21,7 @@ def _frequent(cls: type[C]) -> type[C]:
     """Make a dataclass for an event that is very frequent in transcripts.
 
     Only the type checker forbids assignment to the attributes. Freezing the dataclass at run time
-    would make its creation three times slower, which is a fifth of the time to read a transcript.
+    would make the creation of an event three times slower, and reading a transcript much slower.
     """
     return dataclass(slots=True, unsafe_hash=True)(cls)
 
