@@ -294,8 +294,10 @@ def _progress(body: str) -> str:
 
 
 def _next_steps(body: str, facts: Facts, git: GitView) -> str:
-    """Return the writer's steps; if the first step has no command, put a step with a command before
-    it."""
+    """Return the writer's steps, or steps from the facts if the writer has none.
+
+    If the writer's first step has no command, puts a step with a command before it.
+    """
     if says_nothing(body):
         return steps(facts, git)
     step = Document({"Next Steps": body}).first_step

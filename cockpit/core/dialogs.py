@@ -139,10 +139,10 @@ def is_same_page(before: Dialog, now: Dialog, place: int | None) -> bool:
 
 
 def agreed(seen: Dialog, asked: DialogOpened, asked_at: float) -> OpenDialog | str:
-    """Combine the dialog in the pane with the hook's report, or return why cockpit cannot do so.
+    """Combine the dialog in the pane with the hook's report, or return why cockpit refuses.
 
-    Fails if no hook reported the request, if the pane and the hook do not describe the same
-    request, if the request is too long, and if text is being typed. `asked_at`: when the hook
+    cockpit refuses if no hook reported the request, if the pane and the hook do not describe the
+    same request, if the request is too long, and if text is being typed. `asked_at`: when the hook
     reported the dialog, 0 if no hook did.
     """
     no_plan = asked.tool == "ExitPlanMode" and seen.title == NO_PLAN

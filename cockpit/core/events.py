@@ -313,7 +313,7 @@ class HookEnded:
 
 @dataclass(frozen=True, slots=True)
 class HookSent:
-    """The message of a hook or a notification was delivered, or cockpit gave up its delivery."""
+    """The message of a hook or a notification was delivered, or cockpit gave up the message."""
 
     kind: HookSentKind
     hook: str

@@ -33,7 +33,8 @@ class Left:
 
 
 def too_soon(left: Left, cooldown: float) -> str | None:
-    """Return the reason if the last handoff ended less than `cooldown` seconds ago, else None."""
+    """Return why no handoff may begin yet, if the last one ended less than `cooldown` seconds ago;
+    else None."""
     if left.elapsed is None or left.elapsed >= cooldown:
         return None
     return f"the last handoff ended less than {cooldown:.0f} s ago"

@@ -1,9 +1,9 @@
 """Compare what permission modes allow without asking, and choose the mode of a successor.
 
-The mode of a successor allows nothing without asking that its predecessor's mode did not, except
-that a mode of another CLI may allow `Right.LOOK`. The same name means different things in different
-CLIs, so the rights of the modes are compared, not their names. Reading files is not compared,
-because each CLI has its own rules for reading.
+Without asking, a successor's mode allows nothing that the predecessor's mode did not allow.
+Exception: a mode of another CLI may allow `Right.LOOK`. The same name means different things in
+different CLIs, so the rights of the modes are compared, not their names. Reading files is not
+compared, because each CLI has its own rules for reading.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ EVERYTHING = Rights(frozenset(Right))
 def nearest(modes: Modes, name: str, rights: Rights) -> str:
     """Return the mode for a job that had the mode `name` with these rights in another CLI.
 
-    The returned mode allows nothing without asking that was not allowed before, except `LOOK`,
+    Without asking, the returned mode allows nothing that was not allowed before, except `LOOK`,
     which changes nothing. At least one of `modes` must allow no more than `LOOK`. Prefers a mode
     with the same rights; then the same name, if its rights are within `rights`; then the widest
     mode within `rights`.
@@ -84,10 +84,10 @@ def nearest(modes: Modes, name: str, rights: Rights) -> str:
 def successors_mode(configured: str, observed: str | None, modes: Modes) -> str:
     """Return the mode for a successor in the same CLI.
 
-    The observed mode comes from a transcript that the agent can write, so it can only narrow the
-    configured mode. An unknown mode is treated as the widest. An empty `configured` means the CLI's
-    default, whose rights are unknown. The default is kept, unless the observed mode asks about or
-    refuses every action.
+    The observed mode can only narrow the configured mode, because the observed mode comes from a
+    transcript that the agent can write. An unknown mode is treated as the widest. An empty
+    `configured` means the CLI's default, whose rights are unknown. The default is kept, unless the
+    observed mode asks about or refuses every action.
     """
     if not observed:
         return configured

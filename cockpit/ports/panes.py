@@ -67,7 +67,7 @@ class Launch:
     a file."""
     lease: Path | None = None
     """A file on which the process and its children hold a kernel lock. While another process holds
-    the lock, the process does not start, so only one runs at a time. None for no lock."""
+    the lock, the process does not start, so an agent has only one process. None for no lock."""
     claim: Claim | None = None
     """A second lock, on the working directory, against agents of other cockpit installations; None
     for no such lock."""
@@ -130,7 +130,7 @@ class Panes(Protocol):
     async def home_pid(self) -> int | None:
         """Return the pid of cockpit's own screen, in the home window.
 
-        None if it is not running, or if several panes are marked as the home window's.
+        None if the screen is not running, or if several panes are marked as the home window's.
         """
 
     async def look(self) -> dict[PaneId, Pane]:
