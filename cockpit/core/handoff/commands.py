@@ -19,7 +19,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Withdraw:
-    """Withdraw a request for the document that has not reached the agent."""
+    """Withdraw a request for the document, or to end the turn, that has not reached the agent."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,8 @@ class Observation:
     successor_replied: bool = False
     """The successor's transcript has its first assistant message."""
     successor_dialog: bool = False
-    """A dialog is open in the successor's pane; the time limit for the first reply is paused."""
+    """A dialog is open in the successor's pane. When the dialog closes, the time limit for the
+    first reply starts again."""
 
 
 @dataclass(frozen=True, slots=True)
