@@ -150,8 +150,8 @@ class Tree:
     """Other repositories inside the worktree: initialised submodules, worktrees, clones. Empty
     before `Worktrees.examine`."""
     modules: tuple[str, ...] = ()
-    """Submodules that have unpushed commits, and whose repositories are removed with the
-    worktree."""
+    """Git directories of submodules that have unpushed commits, or whose commits git cannot count.
+    Removing the worktree would delete these directories."""
     busy: str | None = None
     """The git operation in progress, as in `GitFacts.busy`."""
     alone: int | None = 0
