@@ -29,7 +29,7 @@ class Left:
     """Whether the context was in the force band."""
     turns: int = 0
     elapsed: float | None = None
-    """Seconds since the handoff ended; None if the machine was restarted in the meantime."""
+    """Seconds since the handoff ended; None if unknown, as after a reboot of the machine."""
 
 
 def too_soon(left: Left, cooldown: float) -> str | None:
