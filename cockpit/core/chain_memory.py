@@ -48,11 +48,11 @@ class Place:
     number: int = 0
     """Position of the session in its job, from 1; 0 if unknown."""
     agent: str = ""
-    """The session's agent, if the session belongs to another job, which the current job continues;
-    else empty."""
+    """Name of the session's agent, for a session of an earlier job that the current job continues;
+    empty for a session of the current job."""
 
     def of(self, agent: str) -> Place:
-        """Return this session as seen from another job, which continues the job of `agent`."""
+        """Return this place for use in a job that continues the job of `agent`."""
         return replace(self, agent=self.agent or agent)
 
     def __str__(self) -> str:

@@ -12,7 +12,7 @@ LONGEST_WAIT = 3600.0
 LONGEST_LIFE = 86_400.0
 """Maximum age of a message at an attempt, in seconds."""
 RETRIED_STATUSES = frozenset({408, 425, 429})
-"""HTTP statuses from 300 to 499 after which a message is retried; the others are final."""
+"""The statuses from 300 to 499 after which a message is retried instead of given up."""
 
 
 @dataclass(frozen=True, slots=True)

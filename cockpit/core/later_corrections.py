@@ -1,7 +1,7 @@
 """Find the user's later correction of an order or an answer.
 
 A later text counts if it is worded as a correction and shares enough words with the order or
-answer. This shows that both have the same subject, not that the user revoked the order.
+answer. This shows that the two texts have the same subject, not that the user revoked the order.
 """
 
 from __future__ import annotations

@@ -49,8 +49,8 @@ class Kind:
     names: tuple[str, ...] = ()
     """Names of environment variables and settings that contain such a secret, in upper case."""
     how: Literal["shape", "name", "place"] = "shape"
-    """How a secret is found: by its shape, anywhere; by its name; or by its place,
-    such as a URL or an option, for which the template is one example."""
+    """How a secret is found: by its shape, anywhere; by its name; or by its place, such as a URL or
+    an option. For a place, the template is only an example."""
 
     @property
     def family(self) -> str:

@@ -30,7 +30,7 @@ class Awaited(NamedTuple):
     only_checks: bool
     """Whether only facts about checks come from the result.
 
-    Then a reader needs only the last of several successful calls.
+    If True, a reader needs only the last of several successful calls with the same `checks`.
     """
 
 

@@ -109,8 +109,7 @@ def _observe_settling(handoff: Handoff, state: Settling, seen: Observation) -> S
 
 
 def _settled(handoff: Handoff, document: Document) -> Step:
-    """Enter the state after the agent's turn has ended: the move to another machine, or the end of
-    the old process."""
+    """Enter `Moving` for a job that moves to another machine, else `Stopping`."""
     if handoff.plan.move_to:
         return enter(handoff, Moving(document))
     return enter(handoff, Stopping(document))
@@ -128,7 +127,8 @@ def _with_force(state: Settling, seen: Observation) -> Settling:
 def _unsettled(plan: Plan, state: Settling, seen: Observation) -> str | None:
     """Return why the old process cannot be ended yet; None if the process can be ended.
 
-    With `--now`, waits only for the end of the interrupted turn, and at most `HURRY` seconds.
+    With `--now`, the only reason is that the interrupted turn has not ended, for at most `HURRY`
+    seconds.
     """
     hurried = state.interrupted_at is not None and seen.now - state.interrupted_at > HURRY
     if plan.now:
