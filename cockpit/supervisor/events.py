@@ -68,8 +68,8 @@ class EventLog:
         self._clock = clock
         self._listeners: set[Listener] = set()
         self.also: Callable[[EventRecord], None] = lambda _: None
-        """Called with each event, in the event's transaction: its own changes are committed with
-        the event."""
+        """Called with each event, in the transaction that stores the event. What the callback
+        stores is committed with the event."""
 
     def record(self, event: events.Event, text: str, agent: str | None = None) -> Event:
         """Store an event, then send it to listeners. Makes the text safe to print.

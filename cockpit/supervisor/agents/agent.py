@@ -38,11 +38,11 @@ from cockpit.supervisor.agents.troubles import Troubles
 
 
 class LostPane(StrEnum):
-    """Why the last output of an ended process's pane is missing."""
+    """Why cockpit could not read the last output of an ended process."""
 
     CLOSED = "closed"
     SERVER_ENDED = "server_ended"
-    """The tmux server exited, and the agent's process with the server."""
+    """The tmux server exited, which ended the agent's process."""
 
 
 LOST_PANE = {
@@ -132,7 +132,7 @@ class Agent:
     process: ProcessId | None = None
     exit: Exit | None = None
     lost_pane: PaneLoss | None = None
-    """The last loss of the agent's pane that cockpit noticed; see `lost_panes`."""
+    """The last loss of the agent's pane that cockpit noticed; see `exit_reason.lost_panes`."""
     progress: HandoffProgress = field(default_factory=HandoffProgress)
     start: StartProgress = field(default_factory=StartProgress)
     troubles: Troubles = field(default_factory=Troubles)

@@ -14,9 +14,9 @@ class CompactionPoints:
         self._store = store
 
     def consider(self, agent: Agent) -> None:
-        """Store at which token counts the session compacted, or should have but did not.
+        """Store the token counts at which the session compacted, or failed to compact.
 
-        A session should have compacted if it passed the token count of the CLI's formula. Loads the
+        A session failed to compact if it passed the token count of the CLI's formula. Loads the
         stored counts when the model, version, window or settings change. Idempotent.
         """
         session_state, key = agent.session_state, key_of(agent)

@@ -27,7 +27,8 @@ reply of an agent."""
 
 
 class DailyCosts:
-    """Counts the costs of each day in the database."""
+    """Adds up the costs of all agents per day, in the database, and reports when the daily budget
+    is reached."""
 
     def __init__(self, dependencies: Dependencies, configured: Callable[[], float]) -> None:
         """`configured` returns the daily budget in US dollars; 0 if none is set."""

@@ -123,8 +123,8 @@ class Fleet:
     async def read_apart(self, config: Path, name: str, *, named: bool) -> Loaded:
         """Read a file for one agent, and add the file's runtimes and notification URLs.
 
-        With `named`, also trusts the file. The supervisor's own configuration stays, and no agent's
-        settings are updated. Raises like `reload`.
+        With `named`, also trusts the file. Changes neither the supervisor's own configuration nor
+        any agent's settings. Raises like `reload`.
         """
         read = partial(self._read, config, named=named)
         loaded = await self._dependencies.slow.ask(("configuration", config), read, READ_PATIENCE)
@@ -290,9 +290,10 @@ class Fleet:
     def forget(self, agent: Agent) -> None:
         """Remove an agent that has no session, together with its job.
 
-        Does not raise on a disk error: the next `remember` then removes the agent's record,
-        environment and hooks. But `remember` keeps a record that has a configuration file or a job,
-        because that agent may not be started yet, or its worktree may still be being set up.
+        Does not raise on a disk error: the agent's record, environment and hooks then stay until
+        the next `remember`. But `remember` restores a record that has a configuration file, a job
+        or a marker (`run`), because that agent may not be started yet, or its worktree may still be
+        being set up.
         """
         self._agents.pop(agent.name, None)
         self._forget_record(agent.name)

@@ -24,8 +24,8 @@ def awaits_first_prompt(agent: Agent) -> bool:
 def is_job_done(agent: Agent) -> bool:
     """Return whether the job is done.
 
-    A job is done if the last message of a turn has the completion marker on a line, or if `cockpit
-    done` marked the job as done and no prompt came since.
+    A job is done if a line of the last turn's final message starts or ends with the completion
+    marker, or if `cockpit done` marked the job as done and no prompt came since.
     """
     if agent.marked_done_at is not None:
         later = (at for at, _ in agent.session_state.user_prompts if at > agent.marked_done_at)

@@ -66,8 +66,8 @@ class Callers:
 
         `pid`: the process that connected; None if unknown. `above`: that process and its ancestors,
         read when the connection was accepted; empty if the process had already ended. Our own
-        process counts as the user. So does pid 0, a process outside our container, because agents
-        run only inside the container.
+        process and pid 0 count as the user: pid 0 is a process outside our container, and agents
+        run only inside it.
         """
         if pid in (0, os.getpid()):
             return Caller(CallerKind.USER, pid=pid or 0)
@@ -142,7 +142,7 @@ class Callers:
     def _ours(self, ancestor: Ancestor) -> bool:
         """Return whether a supervisor with our socket started the process.
 
-        The process's cockpit can differ from ours: an agent can run another cockpit.
+        A marker alone does not show this: an agent can run another cockpit, which sets markers too.
         """
         return bool(ancestor.run) and same_place(
             Path(ancestor.socket or "/"), self._dependencies.places.socket

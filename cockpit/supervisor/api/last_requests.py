@@ -15,8 +15,8 @@ from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.wire.verbs import Done, Handoff, Verb
 
 RECENT_SECONDS = 600.0
-"""Used for a refused answer that names no question. The error then names the sender of the previous
-answer only if that answer was given at most this many seconds ago."""
+"""If a refused answer names no question, the error names the sender of the previous answer only if
+that answer was given at most this many seconds ago."""
 
 
 class LastRequests:

@@ -254,7 +254,8 @@ class DocumentBuilder:
         return replace(with_background_status(agent, collected), files_modified=files)
 
     async def git_view(self, agent: Agent, claims: list[str] | None = None) -> GitView:
-        """Return git's state in the agent's directory, and which of the claimed commits exist.
+        """Return git's state in the agent's directory, and which commits of the transcript and of
+        `claims` exist.
 
         Saves the agent's branch if it was switched.
         """

@@ -1,7 +1,8 @@
 """Let the agent write its handoff document, but no other file, without a permission dialog.
 
 The permission is valid from the request until the session ends or the handoff is over. An agent may
-edit its draft after the document was sealed; a dialog would then keep its turn from ending.
+edit its draft after the document was sealed; a permission dialog would then keep the agent's turn
+from ending.
 """
 
 from __future__ import annotations

@@ -198,7 +198,8 @@ class Guards:
 
 
 def leaving(agent: Agent, monotonic: float) -> Leaving:
-    """Return the context's state, for `Guards.left`, when a handoff ends without a new session."""
+    """Return the state of the context when a handoff ends without a new session. Stored for
+    `Guards.left`."""
     # A session that was just reopened has no reading yet: use the stored one.
     tokens = agent.session_state.gauge.tokens
     if tokens is None and agent.session is not None:

@@ -158,7 +158,7 @@ def draft_token(agent: Agent) -> str:
 def is_typing(agent: Agent) -> bool:
     """Return whether cockpit has begun to paste a request, but has not pressed Enter yet.
 
-    Stays true if the supervisor is killed in between.
+    Stays true if the supervisor is killed in between, or if pasting fails.
     """
     return agent.handoff_record is not None and agent.handoff_record.details.typing
 

@@ -311,7 +311,8 @@ class Triggers:
         await self._engine.begin(agent, options)
 
     def _because(self, agent: Agent, held: HeldBack | None) -> HeldBack | None:
-        """Return why the user is asked; None if the mode alone is the reason."""
+        """Return why the user is asked. None if no question is needed, or if the mode requires one
+        anyway."""
         if held is None or (agent.settings.mode != "auto" and agent.progress.hurried_by is None):
             return None
         return held

@@ -32,8 +32,8 @@ from cockpit.wire.status import MarksStatus
 MOST = 512
 """Maximum points (token counts) of one session in a context history."""
 MOST_TOGETHER = 2048
-"""Maximum points of all sessions together in a context history. But each session may have at least
-32 points."""
+"""Maximum points of all sessions together in a context history. Exceeded if there are many
+sessions, because each session may have 32 points."""
 REMEMBERED = 64
 """Maximum number of cached sessions."""
 NOT_READ = "No context data: cockpit reads no transcript of this runtime."

@@ -1,7 +1,8 @@
 """Rebuild the history from cockpit's copies of documents, after the database was lost.
 
 Runs only while no job is stored, and in one transaction, so that an interrupted rebuild is
-repeated. Files that are unreadable or no handoff documents are kept, and an event lists them.
+repeated. Unreadable files, and files that are not complete handoff documents, are ignored but not
+deleted; an event lists the first 20.
 """
 
 from __future__ import annotations
@@ -66,7 +67,7 @@ def _record(dependencies: Dependencies, history: RebuiltHistory, ignored: list[s
 
 
 def _read_copies(documents: Documents, own: Mapping[str, str]) -> tuple[list[Source], list[str]]:
-    """Return every copy that is a handoff document, and the paths of other files.
+    """Return every copy that is a complete handoff document, and the paths of the ignored files.
 
     Skips the copies that `cockpit continue` made: their file name is not the id in the front
     matter. Also skips the documents of sessions that cockpit did not start.

@@ -45,7 +45,10 @@ class DiskMonitor:
             await asyncio.sleep(LOOK)
 
     def set_unreachable(self, why: str | None) -> None:
-        """Set the reason why the socket is unreachable, or None. Shown after the next check."""
+        """Set the reason why the socket is unreachable, or None.
+
+        Shown after the next check, unless there is a more urgent problem.
+        """
         self._unreachable = why
 
     async def look(self) -> None:

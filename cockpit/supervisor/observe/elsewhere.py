@@ -1,9 +1,9 @@
 """At the user's request, watch sessions that cockpit did not start.
 
 Such a session is only read. Its transcript and the CLI's list of open sessions are read when they
-change, and an event notifies the user once when the context passes the act threshold. A watch is
-stored for a process, so it continues after a restart of the supervisor and after `/clear`, and ends
-with the process.
+change. An event notifies the user when the context passes the act threshold: once per session, and
+once more after each compaction. A watch is stored for a process, so it continues after a restart of
+the supervisor and after `/clear`, and ends with the process.
 """
 
 from __future__ import annotations

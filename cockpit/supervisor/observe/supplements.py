@@ -104,7 +104,7 @@ class Supplements:
         return agent.compactions > known
 
     async def _follow_up(self, agent: Agent, prepared: Prepared) -> None:
-        """Prepare facts again if the session did not receive them in a turn after a compaction."""
+        """Prepare facts again if a turn has ended since the compaction without them."""
         if prepared.turns is None:
             prepared.turns = agent.turns
         elif agent.turns > prepared.turns and not prepared.again:

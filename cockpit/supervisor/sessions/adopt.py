@@ -29,7 +29,7 @@ from cockpit.supervisor.sessions.lifecycle import Sessions
 
 
 def adopt_unknown(dependencies: Dependencies, fleet: Fleet, panes: Iterable[Pane]) -> list[Agent]:
-    """Create an agent for each cockpit process whose agent has no record and no config entry.
+    """Create an agent for each process that cockpit started for an agent now unknown to the fleet.
 
     The settings are lost, so the agent is only observed. An event reports each process that cannot
     be adopted.

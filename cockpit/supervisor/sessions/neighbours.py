@@ -29,7 +29,7 @@ class Neighbours:
 
     `being_removed` returns the worktrees that are being removed. Ignores an agent whose directory
     is on a file system that does not answer. Callers check first that the directory in question
-    answers, so such an agent must be in another one.
+    answers, so such an agent must be in another directory.
     """
 
     def __init__(

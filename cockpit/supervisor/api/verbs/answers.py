@@ -172,7 +172,7 @@ def _named(by: str) -> str:
 
 
 def _later_by(agent: Agent, percent: float) -> int:
-    """Return the tokens at which `percent` more of the window is used than now.
+    """Return the current token count plus `percent` of the window.
 
     Raises `NotNow` if the current usage is unknown.
     """
