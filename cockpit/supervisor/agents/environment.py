@@ -1,7 +1,8 @@
 """The environment of agents: the supervisor's, without misleading variables.
 
-Variables of an agent session or tmux server in which the supervisor was started would mislead an
-agent about where it runs. A variable with a terminal size would override the size of the pane.
+If the supervisor was started inside an agent's session or inside tmux, it inherits variables that
+would mislead an agent about where the agent runs. A variable with a terminal size would override
+the size of the pane.
 """
 
 from __future__ import annotations

@@ -46,7 +46,8 @@ NOTIFIED = "<task-notification>"
 ENDS_TURN = "end_turn"
 """The model's stop reason at the end of a turn."""
 LATER = 1e-6
-"""Minimum seconds between two lines of a transcript, so that times keep the order of the lines."""
+"""Minimum seconds between the times of two lines of a transcript, so that the times keep the order
+of the lines."""
 _BROKEN_BY = {401: "authentication_failed", 404: "model_not_found", 429: "rate_limit"}
 """Maps an HTTP status of the API to the error name that a hook would report for it. Other statuses
 are `unknown`."""
@@ -69,7 +70,7 @@ class SessionState:
     window_of: Callable[[str | None], Window]
     """Returns the context window that the agent's CLI uses for a model."""
     compacts_before_prompts: bool = False
-    """Whether the CLI compacts only the content before its last prompt."""
+    """Whether the CLI compacts only the content before the session's last prompt."""
     activity: SessionActivity = field(default_factory=SessionActivity)
     gauge: Gauge = field(default_factory=Gauge)
     reading: TranscriptReading = field(default_factory=TranscriptReading)

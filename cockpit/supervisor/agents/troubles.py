@@ -15,8 +15,8 @@ class Troubles:
     """For each part of the supervisor's work for this agent, why the part failed the last time.
     Removed when the part succeeds, or when another session begins."""
     writing: str | None = None
-    """Why the agent's data cannot be saved, and how to fix it. Written by
-    `observe/disk_monitor.py`."""
+    """The supervisor's own problem, such as a full disk, or why the agent's directory cannot be
+    written, and how to fix it. Written by `observe/disk_monitor.py`."""
     dialog: str | None = None
     """The trust or login dialog that the pane shows instead of the started session."""
     worktree: str | None = None

@@ -1,8 +1,8 @@
 """Limit the number of connections to the supervisor, and the time to receive a request.
 
-The limits keep an agent from locking out the user. There is one for each agent, for all agents
-together, for each process of the user, and for all processes. A connection above a limit gets a
-response with the reason.
+The limits keep an agent from locking out the user. There are limits for each agent, for all agents
+together, for each process of the user, and for all processes together. A connection above a limit
+gets a response with the reason.
 """
 
 from __future__ import annotations

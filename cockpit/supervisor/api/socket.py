@@ -153,7 +153,8 @@ def _what_happened(path: Path) -> str:
 
 
 def _listening_process(path: Path) -> int | None:
-    """Return the process that listens on the socket at a path; 0 if unknown, None if none.
+    """Return the pid of the process that listens on the socket; 0 if unknown, None if there is
+    none.
 
     Does not block.
     """

@@ -285,7 +285,7 @@ def _read(path: Path, runtime: Runtime) -> _Read | None:
 def _model(recorded: str | None) -> str:
     """Return the name of the session's model; empty if the name is unknown or not valid.
 
-    The copy uses this model, because the context might not fit into the window of another one.
+    The copy uses this model, because the context might not fit into another model's window.
     """
     try:
         return model_name(recorded or "")

@@ -60,7 +60,8 @@ class FirstTurnsCheck:
         self._dependencies = dependencies
         self._checked: dict[str, tuple[str, int, int, float | None, int | None]] = {}
         """For each agent, the inputs of the last check: the session, the number of confirmed
-        handoffs, and the counted calls, first change and tokens of the first turns."""
+        handoffs, the number of calls (at most `FIRST_CALLS`), the time of the first change, and
+        the tokens at the first reply."""
 
     def consider(self, agent: Agent) -> None:
         """Check the session's first turns, and store a new result. Idempotent.

@@ -104,7 +104,8 @@ class Supplements:
         return agent.compactions > known
 
     async def _follow_up(self, agent: Agent, prepared: Prepared) -> None:
-        """Prepare facts again if a turn has ended since the compaction without them."""
+        """Prepare the facts again if a turn has ended since the compaction and the session has not
+        received them."""
         if prepared.turns is None:
             prepared.turns = agent.turns
         elif agent.turns > prepared.turns and not prepared.again:

@@ -1,8 +1,8 @@
 """Adopt a process that is missing from its agent's record, for example after a database loss.
 
-The process itself provides the data: the marker in its environment, its directory, and its session,
-from the CLI's status file or open files. Data that was only in the database is lost, and the screen
-says so. Ends no process.
+The data comes from the process itself: its directory, the marker in its environment, and its
+session, which is found in the CLI's status file or by the files that the process has open. Data
+that was only in the database is lost, and the screen says so. Ends no process.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from cockpit.supervisor.sessions.lifecycle import Sessions
 
 
 def adopt_unknown(dependencies: Dependencies, fleet: Fleet, panes: Iterable[Pane]) -> list[Agent]:
-    """Create an agent for each process that cockpit started for an agent now unknown to the fleet.
+    """Create the agent of each running process whose agent has neither a record nor a config entry.
 
     The settings are lost, so the agent is only observed. An event reports each process that cannot
     be adopted.

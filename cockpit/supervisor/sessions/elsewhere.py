@@ -42,8 +42,8 @@ class Place:
 def place_of(above: Sequence[Ancestor]) -> Place:
     """Return the place of the first process in `above`; the next ones are its ancestors.
 
-    The pane is used only if the tmux server is an ancestor: a terminal that was opened inside tmux
-    inherits the variable TMUX.
+    The pane is used only if the tmux server is an ancestor: a terminal emulator that was started
+    inside tmux inherits the variable TMUX.
     """
     if not above:
         return Place()

@@ -241,8 +241,8 @@ class AgentWorktrees:
         return self._record_removal(tree, removed.salvage)
 
     async def _named(self, asked: RemoveWorktree) -> Tree:
-        """Return the worktree with the requested path or agent; raise `BadUsage` unless one
-        fits."""
+        """Return the worktree with the requested path or agent; raise `BadUsage` unless exactly one
+        matches."""
         trees, unlisted = await self._trees(asked.cwd)
         if os.sep in asked.tree:
             matches = [tree for tree in trees if same_place(tree.directory, Path(asked.tree))]

@@ -110,7 +110,8 @@ class HandoffHandler:
         return agent
 
     async def _target(self, agent: Agent, asked: Handoff) -> Target | None:
-        """Return the CLI, model and other machine that the request names; None if it names none."""
+        """Return the target for the CLI, model or host that the request names; None if it names
+        none."""
         model_name(asked.model or "")
         if asked.host is not None:
             _check_move(agent, asked)
