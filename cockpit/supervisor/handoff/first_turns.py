@@ -29,9 +29,9 @@ async def with_predecessor(
     """Return the handoff's details with the facts about the old session. Idempotent.
 
     Must be called before the old session is ended. Must be called after `ensure_approved`, because
-    this function does not check the document that it reads. If the document cannot be read, the
-    details are unchanged, because this check must not delay a handoff. Raises `OsProblem` if the
-    file system does not answer.
+    this function does not check the document that it reads. If the document cannot be read, returns
+    the details unchanged, because the check of the first turns must not delay a handoff. Raises
+    `OsProblem` if the file system does not answer.
     """
     details = agent.progress.details
     if details.before is not None:

@@ -25,7 +25,7 @@ from cockpit.supervisor.dependencies import Dependencies
 BREAKER_SECONDS = 900.0
 BREAKER_HANDOFFS = 3
 """If an agent had at least this many handoffs in the last `BREAKER_SECONDS`, the user is asked
-before the next one."""
+before the next one. Handoffs of a loop are not counted, and cause no question."""
 
 Starter = Literal["band", "compactions", "limit", "usage", "loop", "hook", "agent"]
 """The cause of a handoff. The guards apply to all causes, but not to a user's request."""

@@ -176,7 +176,7 @@ def _add_sessions_without_documents(
     followers: dict[str, SessionId],
     last_write: LastWrite,
 ) -> None:
-    """Add sessions without a document that have a transcript in their predecessor's folder."""
+    """Add the sessions that have no document, but a transcript in their predecessor's folder."""
     highest = 0
     for source in sources:
         highest = max(highest, source.front.number)

@@ -58,7 +58,7 @@ class HookReports:
                 await safely(agent, "state", self._consider(agent))
 
     def process_once(self) -> list[Agent]:
-        """Process all waiting reports. Return the agents whose sessions they are about."""
+        """Process all waiting reports. Return the agents whose sessions the reports are about."""
         by_name = {agent.name: agent for agent in self._agents()}
         touched: dict[str, Agent] = {}
         for signal in self._take():

@@ -36,7 +36,8 @@ class Prepared:
     compactions: int
     """The session's number of compactions when the facts were first prepared."""
     beginnings: int
-    """Number of restarts (`begun_anew`) of the conversation when the facts were first prepared."""
+    """The session's `SessionActivity.continuations` when the facts were first prepared: the number
+    of compactions after which the CLI reported that the session continues."""
     turns: int | None = None
     """Number of ended turns when the compaction was detected; None before that."""
     again: bool = False

@@ -69,8 +69,8 @@ class Neighbours:
     async def refuse_taken(self, name: AgentName, directory: Path, *, own: bool) -> None:
         """Raise `NotNow` if the directory is being removed, or if another agent runs in it.
 
-        Agents may share a directory that is no agent's worktree. `name`: the agent that would work
-        in the directory. `own`: the directory is the worktree of that agent.
+        Exception: agents may share a directory that is no agent's worktree. `name`: the agent that
+        would work in the directory. `own`: the directory is the worktree of that agent.
         """
         if (removed := await self._removal_above(directory)) is not None:
             raise NotNow(
