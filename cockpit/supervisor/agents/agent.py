@@ -38,11 +38,11 @@ from cockpit.supervisor.agents.troubles import Troubles
 
 
 class LostPane(StrEnum):
-    """Why cockpit could not read the last output of an ended process."""
+    """Why an agent's pane is missing."""
 
     CLOSED = "closed"
     SERVER_ENDED = "server_ended"
-    """The tmux server exited, which ended the agent's process."""
+    """The tmux server exited, and closed all its panes."""
 
 
 LOST_PANE = {

@@ -72,7 +72,11 @@ class AnswerHandler:
         return lambda text: redactor.redact(text).text
 
     async def __call__(self, asked: Answer) -> Done:
-        """Answer the requested dialog. Raises `NotNow` if another dialog is open, or none."""
+        """Answer the requested dialog.
+
+        Raises `NotNow` if another dialog is open, or none. Raises `BadUsage` if the dialog does not
+        allow the answer.
+        """
         text = dialogs.one_text_line(asked.text)
         if len(text) > LONGEST_TEXT:
             raise BadUsage(
