@@ -36,7 +36,8 @@ class HandoffProgress:
     waits: str | None = None
     """Why an automatic handoff that is due is not started; else None."""
     deciding: bool = False
-    """Whether hooks at the act threshold are running. No handoff begins until they finish."""
+    """Whether hooks at the act threshold are running. No automatic handoff begins until they
+    finish."""
     given: str | None = None
     """Path of the document that a hook wrote for the handoff that is due; else None."""
     hurried_by: str | None = None

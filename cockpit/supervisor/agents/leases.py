@@ -1,8 +1,9 @@
 """File locks: one process per agent, and one agent per worktree.
 
-The launcher takes the locks, so the kernel resolves conflicts. `Leases` checks the locks earlier,
-so that an error can name the holder, and ends processes that an agent's ended session left running.
-Agents that work in the user's own checkout share the lock of that checkout.
+The launcher takes the locks (`flock`) before it executes the agent, so the kernel resolves
+conflicts. `Leases` checks the locks earlier, so that an error can name the holder, and ends
+processes that an agent's ended session left running. Agents that work in the user's own checkout
+share the lock of that checkout.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Build the documents of a handoff: drafts, sealed documents with copies, continuations.
 
 Combines a writer's text with facts from the transcript and from git, and seals the result on disk.
-Starts and ends nothing.
+Starts and ends no session; the writer `sdk` runs a copy of the session.
 """
 
 from __future__ import annotations

@@ -215,7 +215,7 @@ class History:
     async def document(
         self, named: str, only: str | None = None, *, for_agent: bool = False
     ) -> str:
-        """Return the text of a handoff's document, else of a copy, else of the draft of facts.
+        """Return the text of a handoff's document, else of a copy or of cockpit's draft from facts.
 
         `named`: the id, a unique prefix of the id, or the document's path. `only`: see `agent_of`.
         With `for_agent`, a symlink in the worktree is not followed, because the agent could have

@@ -57,7 +57,8 @@ class Attention:
             _log.error("checking whether %s needs the user failed", agent.name, exc_info=bug)
 
     def look(self, agent: Agent) -> None:
-        """Record whether this agent needs the user, or is done, if that is new. Idempotent."""
+        """Record that this agent needs the user or is done, unless that is already recorded.
+        Idempotent."""
         if agent.session is None:
             return
         wanted = need(agent, self._dependencies.clock.monotonic())

@@ -36,7 +36,8 @@ from cockpit.supervisor.outbound.sender import Sender
 
 AT_ONCE = 4
 LONGEST_WAIT = 60.0
-"""Maximum seconds between two checks for due messages, in case the clock is set."""
+"""Maximum seconds between two checks for due messages, because a timeout of the event loop does not
+count the time while the machine is suspended."""
 ERROR_WAIT = 20.0
 """Seconds until the next attempt after a local error, such as a full disk."""
 

@@ -142,7 +142,8 @@ class RowPublisher:
             listener.send(AgentForgotten(name=name, position=self.position))
 
     def listen(self) -> Listener:
-        """Add a listener. The caller must send the listener all current rows before anything else.
+        """Add a listener. The caller must first send it all current rows, or those of
+        `changes_since`.
 
         Earlier listeners first receive all pending changes, so that all listeners have the same
         rows: a later change is compared with these rows.
