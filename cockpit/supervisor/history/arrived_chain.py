@@ -218,7 +218,7 @@ class _Arrived:
 
 
 def _follower(created: float, later: Iterable[HistorySession]) -> SessionId | None:
-    """Return the first session that started after a handoff began, and did not fail."""
+    """Return the first session, except failed ones, that started after a handoff began."""
     started = (
         SessionId(session.id)
         for session in later

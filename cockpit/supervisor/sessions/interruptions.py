@@ -46,7 +46,7 @@ def note_interrupted(dependencies: Dependencies, agent: Agent, cause: Cause) -> 
 
 
 def forget_interruption(dependencies: Dependencies, agent: Agent) -> None:
-    """Remove the interruption of this agent, because it has an open session again. Idempotent."""
+    """Remove the agent's interruption, because the agent has an open session again. Idempotent."""
     agent.troubles.interrupted = None
     if agent.session is not None:
         dependencies.store.unlatch(agent.session.id, *_LATCHES)

@@ -1,7 +1,7 @@
 """Publish rows to the listeners of `/v1/watch` when they change.
 
-A row is sent at most every `QUICK` seconds; changes in between are sent together. A row is not sent
-if only an age in it changed: listeners compute ages themselves.
+A row is sent at most once every `QUICK` seconds; changes in between are sent together. A row is not
+sent if only an age in it changed: listeners compute ages themselves.
 """
 
 from __future__ import annotations
