@@ -85,13 +85,15 @@ class Effects:
         sessions: Sessions,
         document_builder: DocumentBuilder,
         targets: Targets,
-        write: Callable[[Agent], None],
+        save: Callable[[Agent, HandoffDetails], None],
     ) -> None:
+        """`save` stores the handoff's details, then sets them in memory. Raises `OsProblem`, and
+        then changes nothing."""
         self._dependencies = dependencies
         self._targets = targets
         self._sessions = sessions
         self._document_builder = document_builder
-        self._write = write
+        self._save = save
 
     async def perform(self, agent: Agent, command: Command) -> Event | None:
         """Perform one command. Return the command's result as an event, if the handoff waits for an
@@ -99,8 +101,7 @@ class Effects:
         match command:
             case Prepare():
                 draft = await self._document_builder.draft_of_facts(agent)
-                agent.progress.note(replace(agent.progress.details, draft_facts=draft))
-                self._write(agent)
+                self._save(agent, replace(agent.progress.details, draft_facts=draft))
             case Request():
                 await self._request(agent)
             case AskAgain(problems=problems):
@@ -162,21 +163,24 @@ class Effects:
             return
         try:
             await refuse_first_dialog(self._dependencies, agent, agent.record.pane)
-            self._note(agent, replace(agent.progress.details, typing=True))
+        except CockpitError as refused:
+            self._record_unasked(agent, refused)
+            return
+        self._save(agent, replace(agent.progress.details, typing=True))
+        try:
             await paste(self._dependencies, agent, agent.record.pane, text)
             await submit(self._dependencies, agent, agent.record.pane)
         except CockpitError as refused:
-            self._dependencies.event_log.record(
-                Plain("handoff.request_failed"),
-                f"Cannot ask {agent.name} for its handoff document: {refused.title}",
-                agent.name,
-            )
+            self._record_unasked(agent, refused)
             return
-        self._note(agent, replace(agent.progress.details, typing=False))
+        self._save(agent, replace(agent.progress.details, typing=False))
 
-    def _note(self, agent: Agent, details: HandoffDetails) -> None:
-        agent.progress.note(details)
-        self._write(agent)
+    def _record_unasked(self, agent: Agent, refused: CockpitError) -> None:
+        self._dependencies.event_log.record(
+            Plain("handoff.request_failed"),
+            f"Cannot ask {agent.name} for its handoff document: {refused.title}",
+            agent.name,
+        )
 
     async def _press_escape(self, agent: Agent) -> None:
         self._dependencies.event_log.record(
@@ -237,7 +241,7 @@ class Effects:
         assert isinstance(agent.handoff.state, Stopping)
         if agent.session_state.permission_mode:
             mode = agent.session_state.permission_mode
-            self._note(agent, replace(agent.progress.details, permission_mode=mode))
+            self._save(agent, replace(agent.progress.details, permission_mode=mode))
         try:
             await self._check_successor(agent)
             await ensure_approved(self._dependencies, agent, agent.handoff.state.document)
@@ -245,7 +249,7 @@ class Effects:
             raise
         except CockpitError as wrong:
             return PredecessorSurvived(f"{wrong.title}; nothing was ended")
-        self._note(
+        self._save(
             agent,
             await with_predecessor(self._dependencies, agent, agent.handoff.state.document),
         )

@@ -80,7 +80,7 @@ class Engine:
         self._document_builder = DocumentBuilder(dependencies, sessions)
         self.targets = Targets(dependencies, sessions)
         self._effects = Effects(
-            dependencies, sessions, self._document_builder, self.targets, self._write
+            dependencies, sessions, self._document_builder, self.targets, self._save_details
         )
         self._outcomes = Outcomes(dependencies, sessions, self._document_builder)
         self._observer = Observer(dependencies)
@@ -316,8 +316,7 @@ class Engine:
             question = self.targets.mode_question(agent, target)
             if question is not None:
                 because = HeldBack("handoff", question)
-                agent.progress.note(replace(agent.progress.details, because=because))
-                self._changed(agent)
+                self._save_details(agent, replace(agent.progress.details, because=because))
             return question
 
     async def _take_edit(self, agent: Agent, seen: str | None) -> bool:
@@ -426,6 +425,9 @@ class Engine:
         self._dependencies.store.save_handoff(record)
         agent.progress.handoff, agent.progress.record = handoff, record
         self._changed(agent)
+
+    def _save_details(self, agent: Agent, details: HandoffDetails) -> None:
+        self._write(agent, details=details)
 
     async def _close(self, agent: Agent, ended: Ended) -> None:
         assert agent.handoff_record is not None
