@@ -24,8 +24,8 @@ def refusal(status: int, body: bytes, host: str | None = None) -> CockpitError:
 
     With `host`, the name of another machine, the commands in the error get `--host`.
 
-    If the body is not a `wire.verbs.Refusal`, such as from an older supervisor, 404, 405 and 501
-    mean that the supervisor does not support the request.
+    An older supervisor may send a body that is not a `wire.verbs.Refusal`. In that case, 404, 405
+    and 501 mean that the supervisor does not support the request.
     """
     try:
         fields = json.loads(body)

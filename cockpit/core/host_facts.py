@@ -53,7 +53,7 @@ class FarSupervisor:
 
     @property
     def running(self) -> int:
-        """Number of agents with a process."""
+        """Number of agents whose state is not `stopped`, `done` or `exited`."""
         return sum(count for state, count in self.agents.items() if state not in NOT_RUNNING)
 
     @property

@@ -87,7 +87,8 @@ COPILOT = ToolNames(
 
 
 def names_of(body: Mapping[str, Any]) -> ToolNames | None:
-    """Return the tool names of the CLI that sent a request; None for the names of the script."""
+    """Return the tool names of the CLI that sent the request; None if the CLI uses the same tool
+    names as the script."""
     tools = {str(tool.get("name")) for tool in body.get("tools") or []}
     if {"bash", "read", "write"} <= tools:
         return OPENCODE

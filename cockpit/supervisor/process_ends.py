@@ -1,4 +1,4 @@
-"""Record how an agent's process ended, and let the agent's handoff react."""
+"""Record how an agent's process ended, and advance the agent's handoff."""
 
 from __future__ import annotations
 

@@ -173,7 +173,8 @@ class GitFactFinder:
     async def names_programs(self, directory: Path) -> bool:
         """Return whether the repository's own configuration defines filters, which are programs.
 
-        cockpit does not run such a filter, so a comparison of files would use different content.
+        cockpit does not run such filters. Without the filters, git could report unchanged files as
+        modified.
         """
         return bool(await repository_filters(self.command, directory))
 

@@ -80,7 +80,8 @@ class TmuxViews:
     async def open_home(self, launch: Launch) -> PaneId:
         """Start the screen in the home window, unless it is already running.
 
-        The launch file is kept, so that the return key can start an ended screen again.
+        Keeps the launch file, so that the key that leaves a pane (`pane.back`) can restart a screen
+        that has ended.
         """
         await self.tmux.start_server()
         argv = self.tmux.orders.command(prepared(launch), kept_as=HOME_ORDER)

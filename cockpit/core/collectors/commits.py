@@ -129,7 +129,7 @@ class CommitCollector:
         self._note(text, amends=_amends(command))
 
     def _moved(self, command: str, output: str) -> None:
-        """Record whether a command switched or reset the branch."""
+        """Record that a command switched the branch, and apply a reset to the known commits."""
         if "witch" in output and _SWITCHED.search(output) is not None:
             self._elsewhere = True
         if "reset" in command and (reset := _RESET.search(command)) is not None:

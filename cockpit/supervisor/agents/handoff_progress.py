@@ -1,4 +1,4 @@
-"""The state of an agent's handoff: due, in progress, or ended. Written by `handoff/`."""
+"""The state of an agent's handoff: due, in progress, or ended."""
 
 from __future__ import annotations
 

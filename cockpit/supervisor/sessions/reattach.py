@@ -1,7 +1,7 @@
 """Find the running process of an agent's record.
 
 A process is identified by the marker in its environment. If the environment cannot be read, the
-pid and the start time identify the process. Starts and ends nothing.
+pid and the start time identify the process. Never starts or ends a process.
 """
 
 from __future__ import annotations

@@ -58,7 +58,7 @@ class RowPublisher:
         self._changed: dict[str, int] = {}
         """Number of each row's last change."""
         self._removed: dict[str, int] = {}
-        """Number of each removal, oldest first."""
+        """For each removed agent, the number of the change that removed it, oldest first."""
         self._complete_since = 0
         """Number of the newest removal that was dropped from `_removed`; 0 if none was."""
         self.event_log = event_log

@@ -96,7 +96,7 @@ def needs_running(model: Model) -> str | None:
 
 
 def has_ended(agent: AgentStatus) -> bool:
-    """Return whether the agent has no process, and no handoff is about to start a process.
+    """Return whether the agent has neither a process nor a handoff that could start a process.
 
     The agent's pane may still show the last output.
     """

@@ -134,7 +134,7 @@ def _columns(stretch: Stretch, cells: int) -> list[_Column]:
 
 
 def _cell_of(point: CoursePoint, calls: int, cells: int) -> int:
-    """Return the column of a point. A compaction has the number of the reply before it."""
+    """Return the column of a point: for a compaction, the column after the reply before it."""
     call = point.call if point.kind == "compacted" else max(0, point.call - 1)
     return min(cells - 1, call * cells // calls)
 

@@ -18,7 +18,10 @@ class VisibleLines(Lines):
         """The spans of the lines that are on the screen, or will be with the next frame."""
 
     def spans_at(self, line: int) -> Spans:
-        """Return the spans of a line, from 0. Cheap for a line that did not change."""
+        """Return the spans of line number `line`; the first line is 0.
+
+        Called for every visible line at each redraw, so it must be fast for an unchanged line.
+        """
         raise NotImplementedError
 
     @property

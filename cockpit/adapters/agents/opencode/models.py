@@ -24,7 +24,7 @@ def window(model: str | None) -> Window:
 
 
 def compacts_at(window_tokens: int, environment: Mapping[str, str]) -> int | None:
-    """Return the token count at which opencode compacts (1.18.33); None if compaction is disabled.
+    """Return the token count at which opencode 1.18.33 compacts; None if compaction is disabled.
 
     opencode compares this count with the total tokens of the latest reply. The count is an
     estimate: if a model's longest reply is shorter than `LARGEST_REPLY`, or than the user's

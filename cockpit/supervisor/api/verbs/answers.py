@@ -30,7 +30,7 @@ JUST_NOW = 10.0
 
 
 class Answers:
-    """Gives the user's answer to a handoff (`Approve`, `Refuse`, `Snooze`)."""
+    """Applies the user's answer to a handoff question: `Approve`, `Refuse` or `Snooze`."""
 
     def __init__(
         self,

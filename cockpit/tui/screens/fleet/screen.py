@@ -189,7 +189,7 @@ class FleetScreen(Screen[None]):
         return shown_key(BY_ID["unfilter"], self.ui.keys)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Disable actions while the filter field has the focus."""
+        """Disable this screen's keys while the filter field has the focus."""
         return self.focused is not self.filter or action not in {"act", "jump"}
 
     def action_act(self, action: str) -> None:
