@@ -23,7 +23,7 @@ Examples:
 @click.option(
     "--sha256",
     metavar="HASH",
-    help="Approve only the document under review that has this SHA-256 (sha256sum FILE).",
+    help="Approve only if the document under review has this SHA-256 (sha256sum FILE).",
 )
 def approve(name: str, straight: bool, sha256: str | None) -> int:
     """Approve a handoff, or the document under review."""

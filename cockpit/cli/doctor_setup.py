@@ -77,9 +77,17 @@ def folder(path: Path) -> Finding:
     except OSError as error:
         return unfit("folder", f"{path}: {error.strerror}", "Set COCKPIT_HOME to another folder.")
     if not stat.S_ISDIR(entry.st_mode):
-        return unfit("folder", f"{path} is not a folder", "Move the file, or set COCKPIT_HOME.")
+        return unfit(
+            "folder",
+            f"{path} is not a folder",
+            "Move the file, or set COCKPIT_HOME to another folder.",
+        )
     if entry.st_uid != os.geteuid():
-        return unfit("folder", f"{path} belongs to user {entry.st_uid}", "Set COCKPIT_HOME.")
+        return unfit(
+            "folder",
+            f"{path} belongs to user {entry.st_uid}",
+            "Set COCKPIT_HOME to a folder of your own.",
+        )
     if (mode := stat.S_IMODE(entry.st_mode)) != PRIVATE:
         return unfit("folder", f"{path} has mode {mode:o} instead of 700", f"chmod 700 {path}")
     return fit("folder", f"{path} (private)")

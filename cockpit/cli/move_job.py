@@ -274,7 +274,7 @@ class Job:
         state = await asyncio.to_thread(self.source.ask, request, CurrentState)
         if state.state != parcel.state:
             raise NotNow(
-                f"Files of {self.wanted.name} changed while the job was moved",
+                f"Files of {self.wanted.name} changed while the job was being moved",
                 "The other machine does not have the changes.",
                 "Try again when no process is changing files in the worktree.",
             )

@@ -96,7 +96,8 @@ def _host_name(text: str) -> str:
         raise ValueError(f"`{text}` is reserved: {RESERVED[text]}; choose another name")
     if not NAME_PATTERN.fullmatch(text):
         raise ValueError(
-            "expected a letter or digit, then at most 31 of a-z, 0-9, dot, underscore, dash"
+            "expected 1 to 32 characters: a-z, 0-9, dot, underscore, dash; "
+            "the first must be a-z or 0-9"
         )
     return text
 

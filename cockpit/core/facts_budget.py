@@ -153,7 +153,7 @@ def within(facts: Facts, git: GitView, goal: str | None, tokens: int) -> tuple[F
     facts = budget.keep_lists(facts, LATEST)
     reply = budget.keep_text("the last reply", facts.last_reply, 0.25)
     longer = budget.keep_text("the longer reply before the last one", facts.longer_reply, 0.15)
-    away = budget.keep_text("the away summary", facts.away_summary, 0.1)
+    away = budget.keep_text("the CLI's summary while the user was away", facts.away_summary, 0.1)
     summary = budget.keep_text("the summary", facts.summary.text if facts.summary else None, 0.5)
     facts = budget.keep_lists(facts, SAID)
     known = budget.keep("git", GIT_COMMITS, git.commits[::-1])

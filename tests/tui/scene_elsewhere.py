@@ -27,7 +27,7 @@ REFUSED = ElsewhereSession(
     session_id="c3a4f0de-1111-4a6e-9a51-2f4b1d0f6c33", runtime="claude", pid=5200,
     directory="/srv/shop", kind="interactive", status="waiting", waiting_for="permission prompt",
     goal="Deploy.", terminal="pts/9", context=context(104_000, age_seconds=None),
-    refusal="The session belongs to api. Session 2 of api's job was opened manually. "
+    refusal="The session belongs to api. Session 2 of api's job was opened outside cockpit. "
             "End the session's process, then: cockpit start api --resume "
             "c3a4f0de-1111-4a6e-9a51-2f4b1d0f6c33",
 )  # fmt: skip

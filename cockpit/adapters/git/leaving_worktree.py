@@ -192,8 +192,8 @@ class LeavingWorktree:
                 )
             if tag == "S":
                 raise Failed(
-                    f"{shown} is not checked out (sparse checkout)",
-                    "The worktree could not be restored exactly.",
+                    f"{shown} is not checked out, or has the flag skip-worktree",
+                    "cockpit cannot recreate a sparse checkout on the other machine.",
                     "Check out all files first: git sparse-checkout disable",
                 )
         secret = {name for name, *_ in entries if _is_secret(name)}

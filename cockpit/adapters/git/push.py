@@ -146,7 +146,8 @@ class GitPush:
         if len(folders) != len(addresses):
             raise Failed(
                 "Nothing was pushed",
-                f"{safe_line(remote)} has URLs on this machine and on other machines.",
+                f"{safe_line(remote)} has URLs on this machine and on other machines; cockpit "
+                "pushes only to one kind.",
                 by_hand(plain),
             )
         for folder in folders:

@@ -46,8 +46,8 @@ class GitPaths:
     folder: Path
     """The worktree's git directory: `.git/worktrees/NAME`, or `.git` for the main checkout."""
     index: Path
-    """An index in a private folder, usually a copy of the worktree's index: other processes may write
-    to the original."""
+    """An index in a private folder, usually a copy of the worktree's index, because other processes
+    may write to the original."""
 
 
 @dataclass(frozen=True, slots=True)

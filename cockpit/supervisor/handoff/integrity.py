@@ -134,7 +134,7 @@ async def _put_back(dependencies: Dependencies, agent: Agent, path: Path) -> Non
     if await read_document(dependencies, path, partial(documents.is_copied, path, ident)):
         return
     aside = await asyncio.to_thread(documents.put_back, agent.directory, path, ident)
-    what = f"was changed; the changed version is {aside.name}" if aside else "was missing"
+    what = f"was changed; the changed version was saved as {aside.name}" if aside else "was missing"
     dependencies.event_log.record(
         HandoffPutBack(document=str(path)),
         f"The handoff document of {agent.name} {what}. The approved version was restored",

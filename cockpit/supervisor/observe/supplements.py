@@ -171,9 +171,14 @@ class Supplements:
         self._prepared[session] = prepared
 
     def _record_given(self, agent: Agent, prepared: Prepared) -> None:
-        after = "its compaction" if prepared.occasion == "compact" else "it was cleared"
+        name = agent.name
+        after = (
+            f"After a compaction, {name}"
+            if prepared.occasion == "compact"
+            else f"After its session was cleared, {name}"
+        )
         self._dependencies.event_log.record(
             FactsGiven(occasion=prepared.occasion, token=prepared.token),
-            f"{agent.name} received the facts about its work after {after}",
+            f"{after} received the facts about its work",
             agent.name,
         )

@@ -41,7 +41,7 @@ count the time while the machine is suspended."""
 ERROR_WAIT = 20.0
 """Seconds until the next attempt after a local error, such as a full disk."""
 
-NOT_CONFIGURED = Answer(problem="the address is no longer configured", permanent=True)
+NOT_CONFIGURED = Answer(problem="the agent or the address was removed", permanent=True)
 
 _log = logging.getLogger(__name__)
 

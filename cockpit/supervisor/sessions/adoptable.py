@@ -41,7 +41,7 @@ async def check_adoptable(dependencies: Dependencies, fleet: Fleet, session: Liv
         stop = f" stop {held.agent}: cockpit stop {held.agent}. Then" if owner.in_use else ""
         raise NotNow(
             f"The session belongs to {held.agent}",
-            f"Session {held.number} of {held.agent}'s job was opened manually.",
+            f"Session {held.number} of {held.agent}'s job was opened outside cockpit.",
             f"End the session's process, then{stop}: cockpit start {held.agent} --resume "
             f"{session.id}",
         )

@@ -111,7 +111,8 @@ class OtherSessions:
             raise BadUsage(
                 f"{quoted(ident, 80)} matches several sessions",
                 "\n".join(f"{match.id} (process {match.pid})" for match in matches),
-                "Use the whole id. If two processes have one session open, end one of them first.",
+                "Use the whole id. If two processes have the same session open, first end one of "
+                "the processes.",
             )
         session = matches[0]
         if pid is not None and pid != session.pid:

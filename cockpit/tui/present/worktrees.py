@@ -154,7 +154,9 @@ def way_to_remove(tree: WorktreeStatus, width: int, keys: Keys, home: str) -> li
     for obstacle in first:
         parts += _obstacle(tree, obstacle, width, home)
         if obstacle.agent:
-            parts.append(f"  (or {keys.stop} on the row of {safe_line(obstacle.agent, 32)})")
+            parts.append(
+                f"  (or {keys.stop} on {safe_line(obstacle.agent, 32)} in the list of agents)"
+            )
     if saved:
         then = "then " if first else ""
         parts.append(f"{then}{keys.save} saves the following in git, then removes the worktree:")

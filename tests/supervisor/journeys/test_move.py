@@ -433,7 +433,7 @@ async def test_files_that_change_after_they_were_sent_are_not_left_behind(
     (tree / "late").write_text("late\n")
     output, _ = await asyncio.to_thread(process.communicate, timeout=LONG)
     assert process.returncode == 1, output.decode()
-    assert "changed while the job was moved" in output.decode()
+    assert "changed while the job was being moved" in output.decode()
     now = await cockpit.until(lambda one: one.handoff is None)
     assert now.session_id == row.session_id
     assert (tree / "late").exists()

@@ -42,7 +42,7 @@ async def test_each_worktree_with_what_stands_against_removing_it(fly: Fly) -> N
         )  # fmt: skip
         await flight.press("j")
         await flight.reads("to remove it, first:", "· web works in it → Stop it: cockpit stop web")
-        await flight.reads("(or x on the row of web)")
+        await flight.reads("(or x on web in the list of agents)")
         client.trees = [tree("api")]
         await flight.press("r")
         await flight.reads("1 worktree", "reload", "back")

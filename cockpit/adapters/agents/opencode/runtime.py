@@ -47,15 +47,15 @@ OPENCODE_TOOLS = ToolNames(
 )
 
 RESERVED_ARGUMENTS = {
-    "--prompt": "cockpit sets the first prompt; use prompt",
+    "--prompt": "cockpit sets the first prompt; use the setting prompt",
     "--session": "cockpit chooses the session",
     "-s": "cockpit chooses the session",
     "--continue": "cockpit chooses the session",
     "-c": "cockpit chooses the session",
     "--fork": "cockpit chooses the session",
-    "--model": "cockpit sets the model; use model",
-    "-m": "cockpit sets the model; use model",
-    "--auto": "cockpit sets the permission mode; use permission_mode",
+    "--model": "cockpit sets the model; use the setting model",
+    "-m": "cockpit sets the model; use the setting model",
+    "--auto": "cockpit sets the permission mode; use the setting permission_mode",
     "--pure": "cockpit's plugin would not be loaded",
     "--mini": "cockpit cannot read this screen",
 }

@@ -287,7 +287,11 @@ def summary(dialog: OpenDialog) -> str:
 
 
 def _stopped(agent: Agent, why: str, *, pressed: bool) -> NotNow:
-    keys = "The answer was not given, but keys were pressed" if pressed else "No key was pressed"
+    keys = (
+        "cockpit sent some keys to the pane, but did not complete the answer"
+        if pressed
+        else "cockpit sent no key to the pane"
+    )
     return NotNow(
         f"The dialog of {agent.name} cannot be answered from here",
         f"{keys}: {why}.",

@@ -107,7 +107,7 @@ class PutAwayHandler:
             file = safe_line(agent.record.config_file or "your configuration")
             still = (
                 f". {file} still defines {old}, so {old} is listed as not started. Change the name "
-                f"in that file too, then: cockpit forget {old}"
+                f"there too, then: cockpit forget {old}"
             )
         return Done(message=f"Renamed {old} to {new}; its history is kept{kept}{still}", name=new)
 
