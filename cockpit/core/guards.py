@@ -13,8 +13,8 @@ from cockpit.core.plurals import counted
 from cockpit.core.timestamps import duration
 
 GROWTH = 0.10
-"""After a refused or cancelled handoff, the user is asked again when the context has grown by this
-share of the window."""
+"""After a refused or cancelled handoff, the user is asked again at the latest when the context has
+grown by this share of the window."""
 STALE = 120.0
 """Seconds after which the token count of an agent that is neither idle nor in a dialog is too old
 to act on."""
@@ -30,6 +30,8 @@ class Left:
     turns: int = 0
     elapsed: float | None = None
     """Seconds since the handoff ended; None if unknown, as after a reboot of the machine."""
+    refused: bool = False
+    """Whether the user, or an agent with the permission, refused the handoff."""
 
 
 def too_soon(left: Left, cooldown: float) -> str | None:
@@ -40,18 +42,32 @@ def too_soon(left: Left, cooldown: float) -> str | None:
     return f"the last handoff ended less than {cooldown:.0f} s ago"
 
 
-def not_grown(left: Left, tokens: int | None, window: int | None, *, forced: bool) -> str | None:
-    """Return the reason not to ask the user again yet; None if cockpit may ask.
+@dataclass(frozen=True, slots=True)
+class NextTry:
+    """When the next handoff of the session may begin."""
 
-    cockpit may ask when the context has grown by `GROWTH` or entered the force band after the last
-    handoff, or if a number is unknown. `forced`: whether the context is in the force band now.
+    tokens: int
+    compaction: bool = False
+    """Whether the CLI compacts at `tokens`. Then the handoff begins only if the CLI does not."""
+
+
+def next_try(
+    left: Left, window: int | None, force_at: int | None, compacts_at: int | None
+) -> NextTry | None:
+    """Return the token count at which the next handoff may begin; None if it is unknown.
+
+    The context must have grown by `GROWTH` after the last handoff, or have entered the force band
+    or reached the compaction point since then. `force_at` and `compacts_at` are token counts; None
+    if they are unknown.
     """
-    if left.tokens is None or tokens is None or not window or (forced and not left.forced):
+    if left.tokens is None or not window:
         return None
-    missing = left.tokens + int(window * GROWTH) - tokens
-    if missing <= 0:
-        return None
-    return f"the last handoff did not complete; asking again in {(missing + 999) // 1000}k tokens"
+    tokens = left.tokens + int(window * GROWTH)
+    if force_at is not None and not left.forced:
+        tokens = min(tokens, force_at)
+    if compacts_at is not None and left.tokens < compacts_at <= tokens:
+        return NextTry(compacts_at, compaction=True)
+    return NextTry(tokens)
 
 
 def is_stale(turn: Turn, age: float | None) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cockpit.core.guards import Left, is_stale, limit_reached, not_grown, queued, too_soon
+from cockpit.core.guards import Left, NextTry, is_stale, limit_reached, next_try, queued, too_soon
 from cockpit.core.handoff.events import Turn
 
 
@@ -17,22 +17,28 @@ def test_a_machine_that_was_started_anew_has_rested() -> None:
     assert too_soon(Left(elapsed=None), 60.0) is None
 
 
-def test_a_question_that_was_answered_is_put_again_a_tenth_of_the_window_later() -> None:
-    left = Left(tokens=144_000)
-    assert "17k" in (not_grown(left, 147_000, 200_000, forced=False) or "")
-    assert not_grown(left, 163_999, 200_000, forced=False)
-    assert not_grown(left, 164_000, 200_000, forced=False) is None
-
-
-def test_the_force_band_puts_it_once_more_and_not_twice() -> None:
-    assert not_grown(Left(tokens=158_000), 161_000, 200_000, forced=True) is None
-    assert not_grown(Left(tokens=161_000, forced=True), 162_000, 200_000, forced=True)
+@pytest.mark.parametrize(
+    ("left", "force_at", "compacts_at", "at"),
+    [
+        (Left(tokens=130_000), 160_000, 167_000, NextTry(150_000)),  # a tenth of the window
+        (Left(tokens=149_000), 160_000, 167_000, NextTry(160_000)),
+        (Left(tokens=149_000), None, None, NextTry(169_000)),
+        (Left(tokens=141_000, forced=True), 140_000, 167_000, NextTry(161_000)),
+        (Left(tokens=161_000, forced=True), 160_000, 167_000, NextTry(167_000, compaction=True)),
+        (Left(tokens=149_000), None, 167_000, NextTry(167_000, compaction=True)),
+        # The CLI did not compact there: another question at once would come after each refusal.
+        (Left(tokens=168_000, forced=True), 160_000, 167_000, NextTry(188_000)),
+    ],
+)
+def test_the_next_question_comes_at_the_lowest_of_its_counts(
+    left: Left, force_at: int | None, compacts_at: int | None, at: NextTry
+) -> None:
+    assert next_try(left, 200_000, force_at, compacts_at) == at
 
 
 @pytest.mark.parametrize(("tokens", "window"), [(None, 200_000), (150_000, None)])
 def test_what_is_not_known_holds_nothing_back(tokens: int | None, window: int | None) -> None:
-    assert not_grown(Left(tokens=144_000), tokens, window, forced=False) is None
-    assert not_grown(Left(), 150_000, 200_000, forced=False) is None
+    assert next_try(Left(tokens=tokens), window, 160_000, 167_000) is None
 
 
 @pytest.mark.parametrize(

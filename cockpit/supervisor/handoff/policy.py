@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from typing import Literal
 
+from cockpit.config.this_user import this_user
 from cockpit.core.bands import Band
 from cockpit.core.deferred_dataclass import dataclass
-from cockpit.core.guards import Left, is_stale, not_grown, too_soon
+from cockpit.core.guards import Left, NextTry, is_stale, next_try, too_soon
 from cockpit.core.handoff.details import HeldBack, Leaving
 from cockpit.core.handoff.events import Turn
-from cockpit.core.handoff.states import Reason
+from cockpit.core.handoff.states import CONFIRMED, Outcome, Reason
 from cockpit.core.reading import Confidence
 from cockpit.core.session_activity import SessionActivity
 from cockpit.core.timestamps import clock_time
+from cockpit.core.token_counts import token_count
+from cockpit.ports.records import HandoffRecord
 from cockpit.supervisor.agents.agent import Agent
 from cockpit.supervisor.agents.latches import FULL_AT_START, LET_COMPACT, UNDONE, began
 from cockpit.supervisor.agents.predicates import chain_cost, usage_limited
@@ -91,9 +94,13 @@ class Guards:
         return None
 
     def _cooldown(self, agent: Agent, due: Due) -> str | None:
-        left = self.left(agent)
-        cooldown = agent.settings.handoff.cooldown
-        if left is not None and (why := too_soon(left, cooldown)):
+        left, cooldown = self.left(agent), agent.settings.handoff.cooldown
+        at, tokens = self._next_try(agent, due, left), agent.session_state.gauge.tokens
+        if at is not None and tokens is not None and tokens < at.tokens:
+            return self._again(agent, due, at)
+        # After a refusal, the row has promised to ask at this token count.
+        promised = left is not None and left.refused and at is not None and tokens is not None
+        if left is not None and not promised and (why := too_soon(left, cooldown)):
             return why
         follows_another = agent.session is not None and agent.session.previous is not None
         undone = self._latched(agent, UNDONE)
@@ -101,16 +108,36 @@ class Guards:
         if waits and self.age(agent) < cooldown:
             since = "this session was just reopened" if undone else "the session has just begun"
             return f"{since}; no handoff begins in the first {cooldown:.0f} s"
-        if left is None or due.starter == "agent":
+        if left is not None and due.starter == "loop" and agent.turns <= left.turns:
+            return self._again(agent, due, None)
+        return None
+
+    def _next_try(self, agent: Agent, due: Due, left: Left | None) -> NextTry | None:
+        """Return when the next handoff may begin; None if that does not depend on the tokens."""
+        if left is None or due.starter in ("agent", "loop"):
             return None
-        if due.starter == "loop":
-            if agent.turns > left.turns:
-                return None
-            return "the last handoff did not complete; trying again after the next turn"
+        force_at = agent.marks.force.tokens if agent.marks is not None else None
         window = agent.session_state.gauge.window.tokens
-        return not_grown(
-            left, agent.session_state.gauge.tokens, window, forced=agent.band is Band.FORCE
-        )
+        return next_try(left, window, force_at, agent.compacts_at)
+
+    def _again(self, agent: Agent, due: Due, at: NextTry | None) -> str:
+        """Return how the last handoff ended, and when the next may begin.
+
+        `at` is None if the next handoff may begin after the next turn.
+        """
+        held = self.reason_to_ask(agent, due.starter) is not None
+        asks = held or (agent.settings.mode == "prompt" and due.starter != "hook")
+        again = "asking again" if asks else "trying again"
+        if at is None:
+            again = f"{again} after the next turn"
+        elif at.compaction:
+            again = f"not {again} before the CLI compacts at {token_count(at.tokens)} tokens"
+        else:
+            again = f"{again} at {token_count(at.tokens)} tokens"
+        assert agent.session is not None
+        ended = self._dependencies.store.last_ended(agent.session.id)
+        how = how_it_ended(ended) if ended is not None else None
+        return f"{how}; {again}" if how else again
 
     def _reading(self, agent: Agent, due: Due) -> str | None:
         """Return why a handoff that depends on the token count must wait; None if it need not."""
@@ -187,6 +214,7 @@ class Guards:
             elapsed=self._dependencies.clock.monotonic() - at
             if at is not None and same_boot
             else None,
+            refused=record.outcome == Outcome.REFUSED,
         )
 
     def _latched(self, agent: Agent, name: str) -> bool:
@@ -205,6 +233,23 @@ def leaving(agent: Agent, monotonic: float) -> Leaving:
     if tokens is None and agent.session is not None:
         tokens = agent.session.tokens
     return Leaving(tokens=tokens, forced=agent.band is Band.FORCE, turns=agent.turns, at=monotonic)
+
+
+def how_it_ended(record: HandoffRecord) -> str | None:
+    """Return how a session's last handoff ended, as a clause.
+
+    None for a completed handoff: the session was reopened by an undo, which its row says.
+    """
+    if record.outcome in CONFIRMED:
+        return None
+    if record.outcome == Outcome.REFUSED:
+        return f"{name_of(record.details.answered_by)} refused the handoff"
+    return "the last handoff did not complete"
+
+
+def name_of(by: str) -> str:
+    """Return how messages name the sender of an answer: "you" for this supervisor's own user."""
+    return "you" if by in ("", this_user()) else by
 
 
 def is_turn_over(activity: SessionActivity) -> bool:

@@ -512,7 +512,7 @@ async def test_a_handoff_that_came_to_nothing_is_not_begun_again_without_growth(
         await asyncio.sleep(2.0)
         assert (await cockpit.row()).pid == back.pid
         assert len(await cockpit.events("handoff.begun")) == 1
-        assert "asking again" in ((await cockpit.row()).note or "")
+        assert "trying again at" in ((await cockpit.row()).note or "")
 
 
 async def test_undo_reopens_the_session_before_and_keeps_the_other(cockpit: Cockpit) -> None:

@@ -10,7 +10,6 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import replace
 
-from cockpit.config.this_user import this_user
 from cockpit.core.errors import NotNow
 from cockpit.core.handoff.events import Declined, Snoozed
 from cockpit.core.handoff.states import PHASES, Asked, Confirming, Moving, Reviewing, is_revocable
@@ -21,6 +20,7 @@ from cockpit.supervisor.agents.fleet import Fleet
 from cockpit.supervisor.agents.predicates import start_again
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.engine import Engine
+from cockpit.supervisor.handoff.policy import name_of
 from cockpit.supervisor.handoff.triggers import Triggers
 from cockpit.supervisor.history.chains import History
 from cockpit.wire.verbs import Approve, Done, Refuse, Snooze
@@ -86,7 +86,7 @@ class Answers:
         self._note_answer(agent, asked.by)
         moving = isinstance(agent.handoff.state, Moving)
         host = agent.handoff.plan.move_to
-        await self._engine.apply(agent, Declined(_named(asked.by)))
+        await self._engine.apply(agent, Declined(name_of(asked.by)))
         if moving and agent.alive:
             message = (
                 f"Refused: {agent.name} keeps its session. If a session of the job already runs on "
@@ -127,7 +127,7 @@ class Answers:
 
     async def give_up(self, agent: Agent, by: str) -> Done:
         """End a new session that has not replied yet, and reopen the old one."""
-        await self._engine.apply(agent, Declined(_named(by)))
+        await self._engine.apply(agent, Declined(name_of(by)))
         self._changed(agent)
         message = f"Cancelled the new session of {agent.name}; reopening the old one"
         return Done(message=message, name=agent.name)
@@ -164,11 +164,6 @@ class Answers:
                 "Nothing was approved or ended.",
                 f"Read the document again, then answer: cockpit show {agent.handoff_record.id[:8]}",
             )
-
-
-def _named(by: str) -> str:
-    """Return how messages name the sender of an answer: "you" for this supervisor's own user."""
-    return "you" if by in ("", this_user()) else by
 
 
 def _later_by(agent: Agent, percent: float) -> int:
