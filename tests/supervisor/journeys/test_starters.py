@@ -303,10 +303,18 @@ async def test_a_question_is_put_off_until_more_is_used(cockpit: Cockpit) -> Non
         await cockpit.start()
         asked = await cockpit.until(asks("handoff"))
         assert asked.context.tokens is not None
-        await cockpit.ask(Snooze(name="api", percent=50))
+        done = await cockpit.ask(Snooze(name="api", percent=50))
+        assert done.message == "Asking again at 160k tokens (api)"  # the force threshold
         row = await cockpit.until(lambda row: row.needs is None)
         assert row.handoff is not None
-        assert (row.handoff.detail or "").startswith("asking you again at ")
+        assert row.handoff.detail == "asking you again at 160k tokens"
+        assert row.handoff.snoozed_until_tokens == 160_000
+
+        again = await cockpit.until(asks("handoff"))
+        assert again.context.band == "force"
+        refused = await cockpit.refused(Snooze(name="api", percent=50))
+        assert refused.title == "The context of api is above the force threshold"
+        assert "cockpit snooze api 10m" in refused.hint
         await cockpit.ask(Refuse(name="api", handoff=row.handoff.id))
 
 

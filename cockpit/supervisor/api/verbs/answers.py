@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import replace
 
+from cockpit.core.bands import Band
 from cockpit.core.errors import NotNow
 from cockpit.core.handoff.events import Declined, Snoozed
 from cockpit.core.handoff.states import PHASES, Asked, Confirming, Moving, Reviewing, is_revocable
@@ -169,16 +170,25 @@ class Answers:
 def _later_by(agent: Agent, percent: float) -> int:
     """Return the current token count plus `percent` of the window.
 
-    Raises `NotNow` if the current usage is unknown.
+    At most the force threshold, at which cockpit always asks again. Raises `NotNow` if the current
+    usage is unknown, or if the context is in the force band already.
     """
-    reading = agent.session_state.gauge.reading
-    if reading.tokens is None or not reading.window:
+    reading, marks = agent.session_state.gauge.reading, agent.marks
+    instead = f"Give a time instead: cockpit snooze {agent.name} 10m"
+    if reading.tokens is None or not reading.window or marks is None:
         raise NotNow(
             f"The context usage of {agent.name} is unknown",
             "A percentage is added to the current usage.",
-            f"Give a time instead: cockpit snooze {agent.name} 10m",
+            instead,
         )
-    return reading.tokens + int(reading.window * percent / 100)
+    if agent.band is Band.FORCE:
+        raise NotNow(
+            f"The context of {agent.name} is above the force threshold",
+            "A snooze by context usage ends at the force threshold "
+            f"({token_count(marks.force.tokens)} tokens).",
+            instead,
+        )
+    return min(reading.tokens + int(reading.window * percent / 100), marks.force.tokens)
 
 
 def _no_question(agent: Agent) -> NotNow:
