@@ -24,6 +24,7 @@ from cockpit.core.handoff.states import (
     Ended,
     Handoff,
     Moving,
+    Outcome,
     Reviewing,
     Reviving,
     Settling,
@@ -34,6 +35,7 @@ from cockpit.core.handoff.states import (
 )
 from cockpit.core.token_counts import token_count
 from cockpit.supervisor.agents.agent import Agent
+from cockpit.supervisor.agents.latches import LET_COMPACT
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.handoff.documents import DocumentBuilder
 from cockpit.supervisor.handoff.engine import Engine
@@ -91,7 +93,8 @@ class Compactions:
         """Record a compaction. The screen shows a compaction that came too late for a handoff.
 
         If the trigger is unknown, the user may have wanted the compaction: then neither the screen
-        nor the event calls it too late.
+        nor the event calls it too late. They do not in the mode `observe` either, in which no
+        handoff begins.
         """
         kept = agent.session_state.compaction.kept_before
         late = ""
@@ -100,14 +103,14 @@ class Compactions:
             late = f"{token_count(before - marks.act.tokens)} tokens above the act threshold"
         trigger = agent.session_state.compaction.last_trigger
         by_hand = trigger == "manual"
-        wanted = by_hand or agent.settings.strategy == "compact"
+        wanted = by_hand or agent.settings.strategy == "compact" or self._refused(agent)
         how = {"manual": " at your request", "auto": " automatically"}.get(trigger, "")
         text = f"{agent.name} compacted its context{how}"
         if agent.handoff is not None:
             text += handoff_clause(agent.handoff)
         elif late and not wanted:
             text += f", {late}"
-            if trigger:
+            if trigger and agent.settings.mode != "observe":
                 agent.session_state.compaction.too_late = late
                 text += ": too late for a handoff"
         if kept:
@@ -121,6 +124,16 @@ class Compactions:
             text,
             agent.name,
         )
+
+    def _refused(self, agent: Agent) -> bool:
+        """Return whether the user refused a handoff of this session, or let the CLI compact."""
+        store = self._dependencies.store
+        if agent.session is None:
+            return False
+        if store.latched(agent.session.id, LET_COMPACT) is not None:
+            return True
+        last = store.last_ended(agent.session.id)
+        return last is not None and last.outcome == Outcome.REFUSED
 
     async def cancel_outdated(self, agent: Agent) -> None:
         """Cancel the handoff if another session was opened in the pane. Idempotent.

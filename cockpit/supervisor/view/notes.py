@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from cockpit.core.safetext import safe_line
 from cockpit.supervisor.agents.agent import Agent
-from cockpit.supervisor.agents.predicates import reopen_hint, start_again, writers_failed
+from cockpit.supervisor.agents.predicates import (
+    is_job_done,
+    reopen_hint,
+    start_again,
+    writers_failed,
+)
 
 UNREAD_AFTER_TURNS = 3
 """Turns after which the screen says that a new session has not read its document."""
@@ -37,6 +42,7 @@ def note(agent: Agent) -> str | None:
 def _remarks(agent: Agent) -> list[str]:
     """Return further remarks about the agent, the longest-lasting first."""
     late = agent.session_state.compaction.too_late
+    late = None if agent.settings.mode == "observe" or is_job_done(agent) else late
     compacted = f"the CLI compacted the context, {late}: too late for a handoff" if late else None
     remarks = (
         _no_record(agent),
