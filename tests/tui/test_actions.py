@@ -88,6 +88,13 @@ def test_a_key_that_cannot_work_says_why() -> None:
         ("attach", "cron"): "cron has no pane (stopped). Press n to start it.",
         ("handoff", "search"): "search is already being handed off (documenting).",
         ("document", "search"): "No document yet (documenting).",
+        ("document", "checkout"): (
+            "No handoff of checkout is in progress. Press H for earlier documents."
+        ),
+        ("agent.document", "checkout"): (
+            "No handoff of checkout is in progress. "
+            "Press H in the list of agents for earlier documents."
+        ),
         ("undo", "checkout"): "checkout has no previous session to go back to.",
         ("stop", "nobody"): "nobody is not in the list of agents. Select another agent.",
     }

@@ -230,7 +230,8 @@ def cannot_read(model: Model) -> str | None:
     if (reason := needs_supervisor(model) or needs_agent(model)) or agent is None:
         return reason
     if agent.handoff is None:
-        return f"{agent.name} is not being handed off: there is no document."
+        how = press(model, "history")
+        return f"No handoff of {agent.name} is in progress. {how} for earlier documents."
     if agent.handoff.document is None:
         return f"No document yet ({agent.handoff.phase})."
     return None
