@@ -75,7 +75,7 @@ def _cells(row: Row) -> list[str]:
     read = handoff.document_read
     return [
         safe_line(row.agent, 40),
-        f"{row.number} -> {row.number + 1}",
+        f"{row.number} -> {handoff.new_session_number or row.number + 1}",
         _thousands(row.before),
         _thousands(handoff.tokens_after),
         _size(handoff.document_bytes),

@@ -42,10 +42,16 @@ class HistoryHandoff(Wire):
     without an answer."""
     undone: bool = False
     """True if the user went back to the previous session after the handoff."""
+    new_session_number: int | None = None
+    """Number of the session that continued the job; null if there is none on this machine, and for
+    the supervisors of earlier versions."""
     why: str | None = None
     document: str | None = None
     own_copy: str | None = Field(default=None, validation_alias="copy", serialization_alias="copy")
     writer: str | None = None
+    tokens: int | None = None
+    """Tokens in the old session's context when the handoff ended, also without a new session; null
+    if unknown, or while the handoff is in progress."""
     tokens_before: int | None = None
     """Tokens in the old session's context when cockpit ended the session."""
     tokens_after: int | None = None

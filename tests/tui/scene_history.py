@@ -96,7 +96,7 @@ def chains(now: datetime | None = None) -> list[HistoryChain]:
             "api",
             session(
                 1,
-                handoff("h-api-0", ago(7), "refused"),
+                handoff("h-api-0", ago(7), "refused", tokens=131_000),
                 handoff("h-api-1", ago(5.2), tokens_after=44_800),
             ),
             session(2, handoff("h-api", ago(0.04), None)),

@@ -153,7 +153,7 @@ CASES = (
          screen=HistoryScreen),
     Case("history-empty", MemoryClient, (), ("0 handoffs", "No handoffs yet."),
          screen=HistoryScreen),
-    Case("history-lost", past, (), ("supervisor unreachable", "under way", "  2→3"),
+    Case("history-lost", past, (), ("supervisor unreachable", "under way", "  1→2"),
          screen=HistoryScreen, lose=True, sizes=EVERY),
     Case("queue", two_reviews, ("d",), ("1 of 2", "Approving ends this session", "n next")),
     # Hostile words.

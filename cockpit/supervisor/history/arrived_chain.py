@@ -19,7 +19,7 @@ from cockpit.adapters.documents.files import Documents
 from cockpit.adapters.files.foreign_files import is_file, read_file
 from cockpit.core.document import LARGEST
 from cockpit.core.errors import BadUsage, NotNow
-from cockpit.core.handoff.details import HandoffDetails
+from cockpit.core.handoff.details import HandoffDetails, Leaving
 from cockpit.core.handoff.states import Outcome
 from cockpit.core.ids import SESSION_PATTERN, AgentName, HandoffId, JobId, SessionId
 from cockpit.core.safetext import safe_line
@@ -200,6 +200,7 @@ class _Arrived:
             record={},
             details=HandoffDetails(
                 moved_from=session.machine or self._origin,
+                left=Leaving(tokens=handoff.tokens) if handoff.tokens is not None else None,
                 tokens_before=handoff.tokens_before,
                 tokens_after=handoff.tokens_after,
                 document_bytes=handoff.document_bytes,

@@ -191,7 +191,7 @@ class History:
             state=session.state,
             document=last.document if last else None,
             documents=[_document_entry(handoff) for handoff in shown if handoff.document],
-            handoffs=[_handoff(handoff, undone=self._is_undone(handoff)) for handoff in shown],
+            handoffs=[_handoff(handoff, self._new_session(handoff)) for handoff in shown],
             handoff=last.id if last else None,
             writer=last.writer if last else None,
             outcome=last.outcome if last else None,
@@ -206,11 +206,10 @@ class History:
             machine=machine_of(own),
         )
 
-    def _is_undone(self, handoff: HandoffRecord) -> bool:
+    def _new_session(self, handoff: HandoffRecord) -> SessionRecord | None:
         if handoff.new_session is None:
-            return False
-        new = self._dependencies.store.session(handoff.new_session)
-        return new is not None and new.state in WENT_BACK
+            return None
+        return self._dependencies.store.session(handoff.new_session)
 
     async def document(
         self, named: str, only: str | None = None, *, for_agent: bool = False
@@ -327,22 +326,26 @@ def _document_entry(handoff: HandoffRecord) -> HistoryDocument:
     )
 
 
-def _handoff(record: HandoffRecord, *, undone: bool) -> HistoryHandoff:
+def _handoff(record: HandoffRecord, new: SessionRecord | None) -> HistoryHandoff:
+    details = record.details
+    left = details.left.tokens if details.left is not None else None
     return HistoryHandoff(
         id=record.id,
         reason=record.reason,
         created=rfc3339(record.created),
         ended=rfc3339(record.ended) if record.ended else None,
         outcome=record.outcome,
-        answered_by=record.details.answered_by or None,
-        undone=undone,
+        answered_by=details.answered_by or None,
+        undone=new is not None and new.state in WENT_BACK,
+        new_session_number=new.number if new is not None else None,
         why=record.why,
         document=record.document,
         own_copy=record.copy,
         writer=record.writer,
-        tokens_before=record.details.tokens_before,
-        tokens_after=record.details.tokens_after,
-        document_bytes=record.details.document_bytes,
+        tokens=left if details.tokens_before is None else details.tokens_before,
+        tokens_before=details.tokens_before,
+        tokens_after=details.tokens_after,
+        document_bytes=details.document_bytes,
         **_first_turns(record),
     )
 

@@ -31,6 +31,8 @@ _OUTCOMES = {
     "failed": ("×", "failed", "state-failed"),
     None: ("»", "under way", "state-handing"),
 }
+_CONFIRMED = ("done", "moved")
+"""The outcomes after which another session continued the job."""
 _UNDONE = ("«", "undone", "muted")
 _WRITTEN = {"agent": "by the agent", "sdk": "by a fork", "facts": "from facts"}
 _MARKED, _UNMARKED = "*", " "
@@ -45,14 +47,18 @@ class Entry:
     goal: str
     number: int
     """The number of the session that was handed off, in its chain."""
+    new_number: int | None
+    """The number of the session that continued the job; None if there is none."""
     created: str
     outcome: str | None
     writer: str | None
     document: str | None
     copy: str | None
     tokens: int | None
+    """Tokens in context when the handoff ended; while it is in progress, the newest count."""
     tokens_after: int | None
     cost_usd: float | None
+    """Cost of the session; None if the session continued after the handoff."""
     why: str | None
     found: str
     """The document's line that matches the search; empty without a search."""
@@ -109,20 +115,27 @@ def folded(found: Iterable[Entry]) -> list[Entry]:
 
 
 def _entry(chain: HistoryChain, session: HistorySession, handoff: HistoryHandoff) -> Entry:
-    last = session.handoff in (None, handoff.id)
+    last, over = session.handoff in (None, handoff.id), handoff.outcome in _CONFIRMED
+    # The session's own values: they change as long as the session continues.
+    final = last and (handoff.outcome is None or (over and not handoff.undone))
+    new_number = handoff.new_session_number
+    if new_number is None and over:
+        new_number = session.number + 1
+    tokens = handoff.tokens if handoff.tokens is not None else handoff.tokens_before
     return Entry(
         id=handoff.id,
         agent=chain.agent,
         goal=chain.goal or "",
         number=session.number,
+        new_number=new_number,
         created=handoff.created,
         outcome=handoff.outcome,
         writer=handoff.writer,
         document=handoff.document,
         copy=handoff.own_copy,
-        tokens=session.tokens if last else None,
+        tokens=session.tokens if tokens is None and final else tokens,
         tokens_after=handoff.tokens_after,
-        cost_usd=session.cost_usd if last else None,
+        cost_usd=session.cost_usd if final else None,
         why=handoff.why,
         found=handoff.found or "",
         undone=handoff.undone,
@@ -171,7 +184,7 @@ def line(entry: Entry, width: int, now: datetime, widest: int, *, marked: bool) 
         Span(_MARKED if marked else _UNMARKED, "key"),
         Span(fit(age, 5, right=True), "age"),
         Span(f"  {fit(safe_line(entry.agent, LONGEST_NAME), widest)}", "name"),
-        Span(fit(f"  {entry.number}→{entry.number + 1}", 8), "chain"),
+        Span(fit(f"  {_sessions(entry)}", 8), "chain"),
     ]
     if width >= 74:
         spans.append(Span(fit(_fill(entry), 14), "tokens"))
@@ -186,7 +199,12 @@ def line(entry: Entry, width: int, now: datetime, widest: int, *, marked: bool) 
 
 def title(entry: Entry) -> str:
     """Return the agent of a handoff, and the sessions before and after the handoff."""
-    return f"{safe_line(entry.agent, LONGEST_NAME)} {entry.number}→{entry.number + 1}"
+    return f"{safe_line(entry.agent, LONGEST_NAME)} {_sessions(entry)}"
+
+
+def _sessions(entry: Entry) -> str:
+    """Return the number of the session, and of the session that continued the job, if any."""
+    return f"{entry.number}" + (f"→{entry.new_number}" if entry.new_number is not None else "")
 
 
 def _many(entry: Entry) -> str:

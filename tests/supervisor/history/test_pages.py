@@ -53,8 +53,8 @@ SESSION = (
     "compactions began_with started_at ended_at transcript machine"
 )
 HANDOFF = (
-    "id reason created ended outcome answered_by undone why document copy writer tokens_before "
-    "tokens_after document_bytes"
+    "id reason created ended outcome answered_by undone new_session_number why document copy "
+    "writer tokens tokens_before tokens_after document_bytes"
 )
 JOB = "agent job goal started_at"
 WHOLE = f"{JOB} handoffs rebuilt sessions"

@@ -149,6 +149,15 @@ async def test_a_refused_document_stays_and_nothing_is_ended(cockpit: Cockpit) -
         row = await cockpit.row()
         assert (row.handoff, row.pid) == (None, first.pid)
         assert len(papers(cockpit)) == 1
+        # The history keeps what the context held then, while the session goes on.
+        (chain,) = await cockpit.client.history("api")
+        (refused,) = chain.sessions[0].handoffs
+        assert refused.new_session_number is None
+        then = refused.tokens or 0
+        assert then > 0
+        await cockpit.until(lambda row: (row.context.tokens or 0) > then)
+        (chain,) = await cockpit.client.history("api")
+        assert chain.sessions[0].handoffs[0].tokens == then
 
 
 @pytest.mark.long

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 from rich.cells import cell_len
 
 from cockpit.tui.present.comparison import compared, drawn
-from cockpit.tui.present.history import detail, entries, folded, heading, line, widest_name
+from cockpit.tui.present.history import detail, entries, folded, heading, line, title, widest_name
 from cockpit.tui.present.span import plain
 from cockpit.wire.history import HistoryHandoff
 from tests.tui.scene_history import chain, chains, handoff, session
@@ -25,6 +26,37 @@ def test_every_handoff_is_there_newest_first_also_one_without_a_document() -> No
     )
     assert [entry.id for entry in found if not entry.can_open] == ["h-docs"]
     assert {entry.agent for entry in entries(chains(), "search")} == {"search"}
+
+
+def test_a_refused_handoff_keeps_its_own_count_and_leads_to_no_session() -> None:
+    refused = handoff("a", AT, "refused", tokens=149_000)
+    (entry,) = entries([chain("api", session(1, refused, tokens=159_000, cost_usd=4.0))])
+    text = plain(line(entry, 98, NOW, 8, marked=False))
+    assert "149k" in text
+    assert "→" not in text
+    assert title(entry) == "api 1"
+    assert "$" not in plain(detail(entry, 98, 4)[1])
+    # A supervisor of an earlier version does not send the count.
+    (unknown,) = entries([chain("api", session(1, handoff("a", AT, "refused"), tokens=159_000))])
+    assert "159k" not in plain(line(unknown, 98, NOW, 8, marked=False))
+
+
+@pytest.mark.parametrize(
+    ("outcome", "fields", "shown"),
+    [
+        ("done", {}, "api 1→2"),  # of an earlier version
+        ("done", {"new_session_number": 4, "undone": True}, "api 1→4"),
+        ("moved", {}, "api 1→2"),
+        ("revived", {}, "api 1"),
+        (None, {}, "api 1"),
+    ],
+)
+def test_an_arrow_leads_to_the_session_that_continued_the_job(
+    outcome: str | None, fields: dict[str, Any], shown: str
+) -> None:
+    (entry,) = entries([chain("api", session(1, handoff("a", AT, outcome, **fields)))])
+    assert title(entry) == shown
+    assert f"  {shown.removeprefix('api ')}  " in plain(line(entry, 98, NOW, 3, marked=False))
 
 
 def test_what_the_context_held_is_said_of_the_last_handoff_of_a_session_only() -> None:

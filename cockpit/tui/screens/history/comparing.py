@@ -10,13 +10,11 @@ from textual.binding import BindingType
 
 from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError
-from cockpit.core.far_names import LONGEST_NAME
-from cockpit.core.safetext import safe_line
 from cockpit.tui.keys.action import Context, Handlers
 from cockpit.tui.keys.bindings import bindings
 from cockpit.tui.present import words
 from cockpit.tui.present.comparison import compared, drawn
-from cockpit.tui.present.history import Entry
+from cockpit.tui.present.history import Entry, title
 from cockpit.tui.present.span import Span, fit
 from cockpit.tui.screens.base_screen import TextScreen
 from cockpit.tui.screens.requests import show_error
@@ -72,10 +70,7 @@ class ComparingScreen(TextScreen):
         }
 
     def _names(self, width: int) -> list[Span]:
-        old, new = (
-            f"{safe_line(entry.agent, LONGEST_NAME)} {entry.number}→{entry.number + 1}"
-            for entry in (self.older, self.newer)
-        )
+        old, new = title(self.older), title(self.newer)
         at = [words.stamp(entry.created) for entry in (self.older, self.newer)]
         text = f" {old} and {new}  {at[0]}, {at[1]}"
         return [Span(" Compare ", "brand"), Span(fit(text, max(0, width - 9)), "muted")]
