@@ -151,7 +151,8 @@ class Collector:
             case LastSaid(text=text):
                 self._note_reply(text)
             case PromptFileTaken():
-                self._prompts.file_taken(event)
+                if (prompt := self._prompts.file_taken(event)) is not None:
+                    self._constraints.said(prompt.text, prompt.turn)
             case DocumentShown():
                 self._prompts.document_shown(event)
             case PlanRecorded():

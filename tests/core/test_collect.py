@@ -7,7 +7,7 @@ import pytest
 
 from cockpit.core.collect import FILES_KEPT, REPLIES_BEFORE, Collector
 from cockpit.core.continuation import Succession, continuation
-from cockpit.core.facts import BackgroundTask, CommitMade, Facts, Prompt, Subagent, Todo
+from cockpit.core.facts import BackgroundTask, CommitMade, Constraint, Facts, Prompt, Subagent, Todo
 from cockpit.core.prompt_files import IN_A_FILE, mention
 from cockpit.core.session import (
     AssistantReplied,
@@ -47,6 +47,22 @@ def test_the_goal_of_a_prompt_in_files_is_what_they_held() -> None:
     assert told_by(*begun).goal == sentence
     whole = (*begun, PromptFileTaken(one, "The "), UserSaid("go on"), PromptFileTaken(one, "x"))
     assert told_by(*whole).goal == "The goal."
+
+
+def test_the_orders_of_a_prompt_in_files_are_constraints() -> None:
+    one, two = (f"/state/prompts/api-1/prompt-{number:016x}.md" for number in range(2))
+    order = "Let me have a look before you change `parse`."
+    begun = (UserSaid(mention([one, two])), PromptFileTaken(two, order[14:]))
+    assert told_by(*begun).constraints == ()
+    whole = (*begun, UserSaid("Never push."), PromptFileTaken(one, "Add durations. Let me have a "))
+    assert told_by(*whole).constraints == (Constraint(2, "Never push."), Constraint(1, order))
+
+
+def test_the_constraints_of_a_continuation_are_not_the_users() -> None:
+    file = f"/state/prompts/api-1/prompt-{1:016x}.md"
+    goal = "Add durations. Never push to main."
+    text = continuation(Succession(document="/w/handoff-3.md", goal=goal, number=3))
+    assert told_by(UserSaid(mention([file])), PromptFileTaken(file, text)).constraints == ()
 
 
 def test_a_continuation_in_a_file_is_no_prompt_and_quotes_the_goal() -> None:

@@ -84,17 +84,22 @@ class PromptCollector:
         """
         self._interrupted = self._goal is not None and not worked
 
-    def file_taken(self, event: PromptFileTaken) -> None:
-        """Record the content of a prompt file that the first prompt names."""
+    def file_taken(self, event: PromptFileTaken) -> Prompt | None:
+        """Record the content of a prompt file that the first prompt names.
+
+        Return the first prompt when the content of all its files is known; else None. Also None for
+        a continuation, which the user did not write.
+        """
         if event.path not in self._pieces:
-            return
+            return None
         self._pieces[event.path] = event.text
         pieces = [piece for piece in self._pieces.values() if piece is not None]
-        if len(pieces) == len(self._pieces):
-            prompt, self._pieces = without_completion("".join(pieces)), {}
-            if self._prompts and self._prompts[0].text == self._goal:
-                self._replace_first(prompt)
-            self._goal = quoted_goal(prompt) or prompt
+        if len(pieces) < len(self._pieces):
+            return None
+        prompt, self._pieces = without_completion("".join(pieces)), {}
+        is_first = bool(self._prompts) and self._prompts[0].text == self._goal
+        self._goal = quoted_goal(prompt) or prompt
+        return self._replace_first(prompt) if is_first else None
 
     def document_shown(self, event: DocumentShown) -> None:
         """Take the session's goal from the shown handoff document, if the goal so far names the
@@ -111,18 +116,20 @@ class PromptCollector:
         self._pieces = dict.fromkeys(prompt_files(text))
         self._interrupted = False
 
-    def _replace_first(self, text: str) -> None:
+    def _replace_first(self, text: str) -> Prompt | None:
         """Replace the first prompt, which names the prompt files, with the text of the files.
 
-        If the text is a continuation, removes the first prompt instead, because the user did not
-        write it.
+        Return the new first prompt. If the text is a continuation, removes the first prompt
+        instead, because the user did not write it, and returns None.
         """
         first = self._prompts.popleft()
         if not is_continuation(text):
-            kept = cut_at_word(text, PROMPT_KEPT)
-            self._prompts.appendleft(Prompt(first.turn, kept, first.queued))
-        elif not self._prompts:
+            prompt = Prompt(first.turn, cut_at_word(text, PROMPT_KEPT), first.queued)
+            self._prompts.appendleft(prompt)
+            return prompt
+        if not self._prompts:
             self.turn = 0
+        return None
 
     def _note(self, text: str, *, queued: bool) -> None:
         self.turn += 1
