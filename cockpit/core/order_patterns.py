@@ -183,6 +183,18 @@ ORDERS = (
     r"\blaisse[zr]?\s+.{1,60}\btranquille\b|\bdeja\s+.{1,60}\b(?:en\s+paz|como\s+está)\b|^(?:si|quand)\s.*,\s*(?:tu\s+(?:t['’]arrêt|demand|prévien|me\s)|arrête|préviens|dis-le)"
     r"|^(?:si|cuando)\s.*,\s*(?:para\s+y|avísame|pregunta|dime)\b|^se\s.*,\s*(?:fermati|avvisami|chiedi|dimmi|avisa|pergunta|diz-me)\b|^if\s.*,\s*(?:stop|let\s+me\s+know)\b",
     r"\bno\s+(?:cree|use|toque|modifique|agregue|borre|cambie|haga|suba|instale)\b|^(?:please\s+)?follow\s+(?:tdd\b|(?:the|our)\s+(?:\w+\s+)?(?:style|conventions?|guidelines?|naming)\b)",
+    # Points at which the agent must stop, ask or wait for the user
+    r"(?:^|[,;:–—-]\s*|\b(?:and|then|so|please|just|but)\s+)(?:stop|halt|pause)\s+(?:after\s+(?:(?:the|that|this|each|every|your)\s|(?:step|part|phase|task)\b|\w+ing\b)"
+    r"(?!.*\b(?:attempt|tr(?:y|ies)\b|retr|second(?:s\b|\s*[.,;!]|$)|minute|timeout|error|fail|match|hit|row|line|byte|record|element|item|request|response|page)\w*)"
+    r"|(?:there|here)\s*(?:[.,;!]|$|and\b)|and\s+(?:wait\s+for|ask|show|let)\s+(?:me|my)\b)",
+    r"\blet\s+me\s+(?:(?:have|take)\s+a\s+(?:\w+\s+)?look|look|check|review|read|approve|test)\b.{0,80}(?:\bbefore\s+(?:\w+ing\b|it\b|they\b|that\b|this\b|any\w*|the\b|we\b)|\bfirst\s*[.!]?$)"
+    r"|(?:^|[,;:–—-]\s*|\b(?:and|then|please|just|but)\s+)wait\s+(?:until|till)\s+i(?:['’]ve|\s+have|\s+(?:say|tell|approve|review|check|look|confirm|agree)\w*)\b",
+    r"(?:^|[,;:–—-]\s*|\b(?:und|dann|bitte)\s+)(?:(?:stopp?e?|halte?)\s+(?:bitte\s+)?nach\s+(?:de[rmn]|jede[rmn]|diese[rmn])\s|mach\w*\s+(?:bitte\s+)?nach\s+.{1,60}\b(?:halt|schluss|pause)\b"
+    r"|hör\w*\s+(?:bitte\s+)?nach\s+.{1,60}\bauf\b)(?!.*(?:ausschau|versuch|sekunde|minute|fehler|treffer|zeile|eintr[aä]g|anfrage|antwort))",
+    r"\blass\s+mich\s+(?:\w+\s+){0,4}(?:zuerst|erst|vorher)\s+(?!mal\b)(?:\w+\s+){0,3}\w*(?:schauen|sehen|gucken|prüfen|lesen|testen)\b|\bfrag\w*\s+mich\s+(?:vor|zuerst\b|erst\b)"
+    r"|(?:^|[,;:–—-]\s*|\b(?:und|dann|bitte)\s+)warte?\s+(?:bitte\s+)?(?:auf\s+(?:mich|mein\w*)\b|(?:,\s*)?bis\s+ich\b)|\bwarte,\s+bis\s+ich\b",
+    r"(?:^|[,;:–—-]\s*|\b(?:y|luego|favor,?)\s+)(?:p[aá]rate|det[eé]nte|deténgase|haz\s+una\s+pausa)\s+(?:después\s+de|tras|al\s+(?:terminar|acabar)|cuando\s+(?:termines|acabes))\b|^para\s+después\s+de\s+(?:la|el)\s+(?:primer|segund|tercer)\w*"
+    r"|\bd[eé]jame\s+(?:ver|mirar|revisar|comprobar|leer|probar|echar)\w*\b.{0,80}\b(?:antes\s+de|primero\s*[.!]?$)|\bpreg[uú]nt[ae]me\b.{0,40}\b(?:antes|primero)\b|\besp[eé]ra(?:me\b|\s+(?:a\s+)?mi\s|\s+a\s+que\s+(?:yo|lo|te)\b)",
     r"\basí\s+(?:trabajamos|lo\s+hacemos)\b|\bcosì\s+si\s+fa\b|\bassim\s+(?:é\s+que\s+)?trabalhamos\b|\bzo\s+werken\s+we\b|\bc['’]est\s+comme\s+ça\s+qu",
 )
 EAST_ASIAN_ORDERS = (
