@@ -11,7 +11,8 @@ import pytest
 
 from cockpit.config.paths import Places
 from cockpit.core.errors import BadUsage
-from cockpit.core.ids import AgentName, JobId, SessionId
+from cockpit.core.handoff.details import Leaving
+from cockpit.core.ids import AgentName, HandoffId, JobId, SessionId
 from cockpit.ports.records import JobRecord, SessionRecord
 from cockpit.supervisor.dependencies import Dependencies
 from cockpit.supervisor.history.arrived_chain import MOST_SESSIONS, store_chain
@@ -61,6 +62,18 @@ def told(**more: Any) -> HistoryChain:
 
 async def arrive(parts: Dependencies, chain: HistoryChain, agent: AgentName = API) -> Predecessor:
     return await store_chain(parts, agent, chain, "h3", "laptop")
+
+
+async def test_a_refused_handoff_keeps_what_the_context_held(parts: Dependencies) -> None:
+    chain = told()
+    refused = HistoryHandoff(
+        id="h1", created="2026-11-20T11:00:00Z", outcome="refused", tokens=149_000
+    )
+    chain.sessions[0].handoffs[0] = refused
+    await arrive(parts, chain)
+    stored = parts.store.handoff(HandoffId("h1"))
+    assert stored is not None
+    assert stored.details.left == Leaving(tokens=149_000)
 
 
 async def test_a_chain_is_stored_without_paths_of_the_other_machine(parts: Dependencies) -> None:
