@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Sequence
 
 from cockpit.config.schema import ContextSettings
 from cockpit.config.thresholds import thresholds
@@ -65,17 +65,40 @@ def preview_line(agent: AgentStatus, wanted: ContextSettings | None, width: int)
     ]
 
 
-def lowered_words(wanted: ContextSettings, names: Collection[str]) -> str:
-    """Return a sentence for each threshold in `names` that was lowered, because the next threshold
-    (such as `act` after `warn`) is lower."""
-    window = wanted.override or DEFAULT_WINDOW
-    applied = marks(thresholds(wanted), window, None)
-    lowered = [
-        f"{name} is {mark.why}: {words.tokens(mark.tokens)} of {words.tokens(window)}."
-        for name in MARK_NAMES
-        if name in names and (mark := getattr(applied, name)).lowered
-    ]
-    return " ".join(lowered)
+def lowered_words(
+    wanted: ContextSettings,
+    names: Collection[str],
+    agents: Iterable[tuple[AgentStatus, ContextSettings | None]] = (),
+) -> str:
+    """Return a sentence for each threshold in `names` that takes effect at a lower token count.
+
+    Calculated for the `agents`, each with its new thresholds (None: not known), as far as they use
+    the thresholds in `wanted` and their window is known. Without such an agent, calculated for the
+    default window. If the agents' windows differ, a sentence names its agent.
+    """
+    asked = thresholds(wanted)
+    places = [
+        (agent.name, thresholds(context), window, agent.context.compacts_at)
+        for agent, context in agents
+        if context is not None and (window := context.override or agent.context.window)
+    ] or [("", asked, wanted.override or DEFAULT_WINDOW, None)]
+    several = len({place[2:] for place in places}) > 1
+    lowered: dict[tuple[str, str], list[str]] = {}
+    for name in (name for name in MARK_NAMES if name in names):
+        for agent_name, own, window, compacts_at in places:
+            mark, written = getattr(marks(own, window, compacts_at), name), own.own(name)
+            if written == asked.own(name) and mark.tokens < written.tokens(window):
+                at = f"{words.tokens(mark.tokens)} of {words.tokens(window)}"
+                sentence = f"{name} begins at {at}", f": {mark.why}."
+                lowered.setdefault(sentence, []).append(safe_line(agent_name, 32))
+    return " ".join(
+        f"{begins}{_where(agents) if several else ''}{why}"
+        for (begins, why), agents in lowered.items()
+    )
+
+
+def _where(names: Sequence[str]) -> str:
+    return f" for {names[0]}{' and others' if len(names) > 1 else ''}"
 
 
 def example_lines(wanted: ContextSettings, width: int) -> list[list[Span]]:

@@ -20,6 +20,7 @@ from cockpit.wire.status import Status
 from cockpit.wire.verbs import Load
 from tests.client.memory import MemoryClient
 from tests.repositories import lay_repository
+from tests.tui import scene
 from tests.tui.scene import agent
 
 TEXT = """\
@@ -112,7 +113,28 @@ async def test_a_mark_that_will_be_lowered_is_said_to_be(fly: Fly, shop: Path) -
 
     async with fly(flying(), size=(140, 30), files=reader(shop)) as flight:
         await flight.press("comma", *"75%")
-        await flight.reads("notice is lowered to warn", "120k of 200k", "Ctrl-S saves")
+        await says(flight, "notice begins at 120k of 200k: lowered to warn", "Ctrl-S saves")
+
+
+async def test_a_threshold_that_a_compaction_lowers_is_explained(fly: Fly, shop: Path) -> None:
+    (shop / "cockpit.toml").write_text('[[agents]]\nname = "api"\n[[agents]]\nname = "big"\n')
+    context = scene.context(10_000, window=1_000_000, compacts_at=967_000)
+    big = scene.agent("big").model_copy(update={"context": context})
+    client = MemoryClient(Status(agents=[agent("api", tokens=10_000)]))
+
+    async with fly(client, size=(140, 30), files=reader(shop)) as flight:
+        await flight.press("comma", *["tab"] * 4, *"79%")
+        await says(flight, "act begins at 147k of 200k: 20k before compaction at 167k. Ctrl-S")
+        await flight.press(*["backspace"] * 3, *"90%")
+        await says(flight, "act begins at 147k of 200k: 20k before compaction at 167k. Ctrl-S")
+        client.put(big)
+        await flight.until(lambda: "big" in flight.app.screen_stack[0].model.agents, "the agent")
+        await flight.press(*["backspace"] * 3, *"79%")
+        await says(
+            flight,
+            "act begins at 147k of 200k for api: 20k before compaction at 167k.",
+            "act begins at 300k of 1M for big: cap 300k.",
+        )
 
 
 async def test_a_mark_below_the_one_before_it_is_said_with_what_follows(

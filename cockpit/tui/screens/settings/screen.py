@@ -162,7 +162,12 @@ class SettingsScreen(ChangeForm):
     def aside(self, loaded: Loaded) -> str:
         typed = {path[-1] for path in self.changes() if path[:2] == CONTEXT and len(path) == 3}
         context = loaded.settings.defaults.context
-        notes = [self._note, lowered_words(context, typed), *early_warnings(context, typed)]
+        agents = [(agent, _context_of(loaded, agent.name)) for agent in self._model.agents.values()]
+        notes = [
+            self._note,
+            lowered_words(context, typed, agents),
+            *early_warnings(context, typed),
+        ]
         if MODE in self.changes() and any(agent.pid for agent in self._model.agents.values()):
             notes.append("mode applies to agents started from now on.")
         notes += [
@@ -293,7 +298,7 @@ class SettingsScreen(ChangeForm):
         if self._loaded is None or not width:
             return
         lines = [
-            preview_line(agent, self._context_of(agent.name), width)
+            preview_line(agent, _context_of(self._loaded, agent.name), width)
             for agent in self._model.agents.values()
         ]
         shown = lines or example_lines(self._loaded.settings.defaults.context, width)
@@ -307,11 +312,10 @@ class SettingsScreen(ChangeForm):
             "100%" if low else ROWS_WITHOUT_PREVIEW + max(3, lines)
         )
 
-    def _context_of(self, name: str) -> ContextSettings | None:
-        assert self._loaded is not None
-        return next(
-            (agent.context for agent in self._loaded.settings.agents if agent.name == name), None
-        )
+
+def _context_of(loaded: Loaded, name: str) -> ContextSettings | None:
+    """Return the thresholds of an agent in `loaded`; None if `loaded` does not have the agent."""
+    return next((agent.context for agent in loaded.settings.agents if agent.name == name), None)
 
 
 def _label(word: str, kind: str = "") -> Static:
