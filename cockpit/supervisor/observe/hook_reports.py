@@ -92,10 +92,12 @@ class HookReports:
             self._take_report(agent, report, at)
             return True
         self._take_transcript(agent, signal)
-        if not signal.subagent:
-            agent.session_state.last_activity = max(at, agent.session_state.last_activity or 0.0)
-            agent.session_state.see_mode(agent.runtime.permission_mode(signal))
         events = agent.runtime.cli_events(signal)
+        if not signal.subagent:
+            agent.session_state.see_mode(agent.runtime.permission_mode(signal))
+        if events and not signal.subagent:
+            # Other reports are not activity: Claude Code reports a prompt that was idle for 60 s.
+            agent.session_state.last_activity = max(at, agent.session_state.last_activity or 0.0)
         if any(isinstance(event, SessionBegan) for event in events):
             # Gemini reports the session's start while its trust dialog is still open.
             agent.session_state.has_begun = True

@@ -169,6 +169,17 @@ async def test_what_is_shown_follows_the_wall_clock(watched: Watched, jump: time
     assert told.last_activity_at == watched.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
+def test_a_reminder_that_the_prompt_is_idle_is_no_activity(watched: Watched) -> None:
+    watched.hook("UserPromptSubmit", prompt="Count.")
+    watched.clock.advance(5)
+    watched.hook("Stop")
+    ended_at = watched.clock.now().strftime("%Y-%m-%dT%H:%M:%SZ")
+    watched.clock.advance(60)
+    watched.hook("Notification", notification_type="idle_prompt", message="Claude is waiting")
+    told = row(watched.agent, watched.clock.steady(), watched.clock.monotonic())
+    assert told.last_activity_at == ended_at
+
+
 async def test_a_line_without_a_date_makes_no_other_newer(watched: Watched) -> None:
     await watched.replies(100_000)
     watched.clock.advance(60)
