@@ -124,6 +124,9 @@ class HandoffStatus(Wire):
     """Absolute path of the document, or, in phase `asked`, of a draft from facts; null if neither
     exists yet."""
     writer: Literal["agent", "sdk", "facts"] | None = None
+    not_found: str | None = None
+    """The commits and files that the document names and cockpit did not find, as text, such as `1
+    file not found: src/a.py`; null if all were found, or there is no document yet."""
     to: str | None = None
     """The runtime of the new session, if it differs from the runtime of the old session; else
     null."""

@@ -64,6 +64,8 @@ class HandoffDetails:
     has_git: bool = True
     """The agent's directory was in a git repository when the document was sealed. Also True if git
     failed then."""
+    not_found: str = ""
+    """The claims in the sealed document that cockpit did not find, in words; empty without any."""
     edited: bool = False
     """The user changed the document after it was sealed."""
     writers_failed: tuple[str, ...] = ()

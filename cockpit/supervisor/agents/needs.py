@@ -140,7 +140,10 @@ def _question(agent: Agent, monotonic: float) -> Needs | None:
         ):
             to = agent.handoff.plan.runtime
             then = f"; the job then continues in {to}" if to else ""
-            detail = f"the handoff document is waiting for your approval{then}{_ended_work(agent)}"
+            not_found = agent.progress.details.not_found
+            check = f"; cockpit's check: {not_found}" if not_found else ""
+            waits = "the handoff document is waiting for your approval"
+            detail = f"{waits}{check}{then}{_ended_work(agent)}"
             return Needs(kind="review", detail=detail, since=_asked_since(agent))
         case _:
             return None

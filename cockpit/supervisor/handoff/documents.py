@@ -24,7 +24,7 @@ from cockpit.core.exclusion import exclusion
 from cockpit.core.facts import Facts
 from cockpit.core.facts_budget import within
 from cockpit.core.facts_draft import draft_from_facts
-from cockpit.core.front_matter import FrontMatter
+from cockpit.core.front_matter import FrontMatter, load
 from cockpit.core.handoff.states import Document, Reason, Writer
 from cockpit.core.ids import HandoffId
 from cockpit.core.markdown import shortened
@@ -113,6 +113,7 @@ class DocumentBuilder:
         record = replace(agent.handoff_record, copy=str(sealed.copy))
         self._dependencies.store.save_handoff(record)
         agent.progress.record = record
+        await self._note_claims(agent, text)
         return Document(str(sealed.path), sealed.sha256, chosen)
 
     async def refresh(self, agent: Agent, approved: Document) -> Document:
@@ -131,7 +132,15 @@ class DocumentBuilder:
         sealed = await asyncio.to_thread(
             self._dependencies.documents.reseal, Path(approved.path), agent.handoff_record.id, text
         )
+        await self._note_claims(agent, text)
         return Document(str(sealed.path), sealed.sha256, chosen)
+
+    async def _note_claims(self, agent: Agent, text: str) -> None:
+        """Note which claims of the document were not found, for the agent's row."""
+        from cockpit.core.checked_claims import check_claims  # not needed before the first document
+
+        checked = await asyncio.to_thread(check_claims, load(text)[1])
+        agent.progress.note(replace(agent.progress.details, not_found=checked.not_found))
 
     def continuation(self, agent: Agent, sealed: Document) -> str:
         """Return the first prompt of the new session, without secrets."""

@@ -212,6 +212,7 @@ def handoff(agent: Agent, now: float, monotonic: float) -> HandoffStatus | None:
         detail=_detail(agent),
         document=current.document.path if current.document else record.details.draft_facts,
         writer=current.document.writer if current.document else None,
+        not_found=record.details.not_found or None if current.document else None,
         to=current.plan.runtime or None,
         host=current.plan.move_to or None,
         snoozed_until=_snoozed_until(agent, now, monotonic),

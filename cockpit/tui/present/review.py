@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len
 
+from cockpit.core.checked_claims import CheckedDocument
 from cockpit.core.errors import CockpitError
 from cockpit.core.far_names import LONGEST_NAME
 from cockpit.core.front_matter import FrontMatter
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
 from cockpit.tui.present import words
-from cockpit.tui.present.claims import CheckedDocument
 from cockpit.tui.present.span import Span, fit
 from cockpit.wire.status import AgentStatus
 
@@ -128,3 +128,15 @@ def refusal_spans(error: CockpitError, edit: str, refuse: str) -> list[Span]:
         Span(reasons),
         Span(f"Press {edit} to edit the document, or {refuse} to refuse.", "warning"),
     ]
+
+
+def with_continuation(body: str, continuation: str) -> str:
+    """Return the document followed by the quoted continuation, if there is one.
+
+    The new session starts with both the document and the continuation.
+    """
+    if not continuation:
+        return body
+    quoted = "\n".join(f"> {line}".rstrip() for line in continuation.splitlines())
+    title = "## Prompt of the New Session"
+    return f"{body.rstrip()}\n\n---\n\n{title}\n\n{quoted}\n"

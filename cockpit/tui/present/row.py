@@ -109,7 +109,7 @@ def _doing(agent: AgentStatus, now: datetime) -> str:
     facts are joined with the warning. Else returns the note, or the warning if there is no note.
     """
     if agent.needs:
-        return safe_line(" ".join(_waits_for(agent.needs, now).split()), 200)
+        return safe_line(" ".join(_waits_for(agent, agent.needs, now).split()), 200)
     activity = None if agent.state in ENDED else agent.activity
     known = (words.snoozed(agent.handoff), over_budget(agent), agent.warning, activity)
     if activity or known[0] or known[1]:
@@ -119,14 +119,15 @@ def _doing(agent: AgentStatus, now: datetime) -> str:
     return text.removeprefix(f"{_state(agent)} ") if _state(agent) else text
 
 
-def _waits_for(needs: Needs, now: datetime) -> str:
+def _waits_for(agent: AgentStatus, needs: Needs, now: datetime) -> str:
     """Return a short text for a need. The kind is left out: the state column shows it."""
     if needs.tool:
         return f"{needs.tool} {needs.command or ''}"
     if needs.kind == "usage_limit" and needs.resets_at:
         return f"until {words.until(needs.resets_at, now)}"
     if needs.kind == "review":
-        return "document ready"
+        not_found = agent.handoff.not_found if agent.handoff else None
+        return f"✗ {not_found}" if not_found else "document ready"
     return needs.due or needs.detail
 
 

@@ -12,7 +12,9 @@ from cockpit.client.client import Client
 from cockpit.core.errors import CockpitError
 from cockpit.core.safetext import safe_line, safe_text
 from cockpit.tui.keys.action import Action
+from cockpit.tui.keys.reasons import press
 from cockpit.tui.state.background import in_background
+from cockpit.tui.state.model import Model, review_of
 from cockpit.tui.terminal.paste_guard import key_in_hand, looked_like_a_paste
 from cockpit.wire.status import AgentStatus
 from cockpit.wire.verbs import Done, Snooze, Verb
@@ -66,6 +68,20 @@ def snooze_or_wake(agent: AgentStatus, question: str | None) -> Snooze:
     """
     seconds = 0.0 if agent.is_snoozed else TEN_MINUTES
     return Snooze(name=agent.name, handoff=question, seconds=seconds)
+
+
+def unread_problem(model: Model, agent: AgentStatus) -> str | None:
+    """Return why the user should read the document before approving it; None if not needed.
+
+    Needed if cockpit did not find all claims of the document, and never showed the document here.
+    """
+    handoff = agent.handoff
+    if handoff is None or handoff.phase != "review" or not handoff.not_found:
+        return None
+    if review_of(agent) in model.read_reviews:
+        return None
+    how = press(model.on("review"), "approve")
+    return f"Not approved yet. cockpit's check: {handoff.not_found}. {how} to approve the document."
 
 
 def show_message(screen: Screen[Any], message: str) -> None:

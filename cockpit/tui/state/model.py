@@ -225,6 +225,15 @@ class Part:
             self._model.notify(Change.CONNECTION)
 
 
+def review_of(agent: AgentStatus) -> tuple[str, str, str]:
+    """Return what identifies the agent's question: the agent, the handoff and the question's time.
+
+    A document that is shown again, because it changed, is another question.
+    """
+    handoff = agent.handoff
+    return (agent.name, handoff.id, handoff.since) if handoff else (agent.name, "", "")
+
+
 class Model:
     """The state of all supervisors, with listeners for changes."""
 
@@ -252,6 +261,8 @@ class Model:
         without a key."""
         self.screen = "fleet"
         """The action context of the screen whose keys the messages of `keys.reasons` name."""
+        self.read_reviews: set[tuple[str, str, str]] = set()
+        """The questions (see `review_of`) whose document was shown on this screen."""
         self._listeners: list[Listener] = []
 
     @property

@@ -28,6 +28,7 @@ FULL = HandoffDetails(
     sealed_calls=7,
     permission_mode="plan",
     has_git=False,
+    not_found="1 file not found: src/a.py",
     edited=True,
     writers_failed=("agent: too late", "sdk: no session"),
     writer_cost_usd=0.25,
@@ -65,7 +66,7 @@ def test_names_on_disk_stay_what_they_were() -> None:
         "sealed_calls", "permission_mode", "has_git", "edited", "writers_failed",
         "writer_cost_usd", "tokens_after", "left", "compacted", "closed", "rebuilt",
         "tokens_before", "document_bytes", "left_to_successor", "first_turns",
-        "moved_from", "answered_by",
+        "moved_from", "answered_by", "not_found",
     }  # fmt: skip
     assert details_to_record(FULL)["left_to_successor"] == {
         "commit_subjects": ["c"],

@@ -282,6 +282,11 @@ async def test_each_claim_of_the_agents_document_is_checked(cockpit: Cockpit) ->
         assert f"src/new.py {Trace.CHANGED.value};" in state
         assert "src/out.py" in state
         assert f"commit 1234567 {UNVERIFIED} and commit {made} {VERIFIED}." in state
+        not_found = "1 commit unknown to git, 1 file not found: src/nonexist.py"
+        assert review.not_found == not_found
+        row = await cockpit.row()
+        assert row.needs is not None
+        assert f"waiting for your approval; cockpit's check: {not_found}" in row.needs.detail
 
 
 @pytest.mark.long

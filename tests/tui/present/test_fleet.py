@@ -58,6 +58,14 @@ def test_a_row_that_waits_says_for_what_and_not_what_was_done_before(said: str) 
     assert row(asked).activity == said
 
 
+def test_a_review_shows_what_the_check_did_not_find() -> None:
+    handoff = {"id": "h", "phase": "review", "since": "", "reason": "threshold"}
+    handoff["not_found"] = "1 file not found: tests/test_parse.py"
+    needs = Needs(kind="review", detail="the handoff document waits")
+    asked = agent("api", "needs_you", needs=needs, handoff=handoff)
+    assert row(asked).activity == "✗ 1 file not found: tests/test_parse.py"
+
+
 def test_every_state_of_the_wire_has_a_group_and_a_look() -> None:
     states = AgentStatus.model_fields["state"].annotation.__args__  # type: ignore[union-attr]
     assert set(states) == {state for group in GROUPS for state in group.states}

@@ -7,9 +7,9 @@ from typing import get_args
 import pytest
 from rich.cells import cell_len
 
+from cockpit.core.checked_claims import CheckedDocument
 from cockpit.core.front_matter import FrontMatter
 from cockpit.core.handoff import states
-from cockpit.tui.present.claims import CheckedDocument
 from cockpit.tui.present.permission import title_spans as permission_title
 from cockpit.tui.present.review import facts_line, question_spans, title_spans, without_title
 from cockpit.tui.present.span import Span, plain

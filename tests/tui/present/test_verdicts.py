@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from cockpit.core.checked_claims import check_claims
 from cockpit.core.claimed_files import Trace
 from cockpit.core.verified_facts import NOT_CHECKED, UNVERIFIED, VERIFIED
-from cockpit.tui.present.claims import check_claims, with_continuation
+from cockpit.tui.present.review import with_continuation
 
 CHANGED, UNCHANGED, MISSING = (trace.value for trace in Trace)
 FACTS = f"""
@@ -57,6 +58,9 @@ def test_what_it_came_to_is_counted_once_a_commit() -> None:
     files = f"a/b.py {CHANGED}, c/d.py {CHANGED}, e/f.py {MISSING}, g/h.py {UNCHANGED}"
     told = "✗ 1 file not found: e/f.py, ? 1 file unchanged, ✓ 2 files changed"
     assert str(check_claims(f"{files}\n{FACTS}")) == told
+    both = check_claims(f"{text}, {files}\n{FACTS}")
+    assert both.not_found == "1 commit unknown to git, 1 file not found: e/f.py"
+    assert check_claims(f"a/b.py {CHANGED}\n{FACTS}").not_found == ""
 
 
 def test_a_file_that_is_not_found_is_named() -> None:

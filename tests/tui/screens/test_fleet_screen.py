@@ -15,11 +15,14 @@ from textual.widgets import Static
 
 from cockpit.core.errors import NotNow
 from cockpit.ports.panes import PanesSilent
+from cockpit.tui.screens.review.screen import ReviewScreen
 from cockpit.wire.status import Needs, Status, SupervisorStatus
 from cockpit.wire.stream import ScreenShot
 from cockpit.wire.verbs import Approve, Handoff, Refuse, Resume, Send, Snooze, Start, Stop, Verb
 from tests.client.memory import MemoryClient
 from tests.tui.scene import agent, context, scene
+
+NOT_FOUND = "1 file not found: tests/test_parse.py"
 
 
 class Fly(Protocol):
@@ -40,6 +43,26 @@ async def test_a_key_asks_for_its_verb(fly: Fly, key: str, name: str, verb: Verb
     async with fly(scene(), selected=name) as flight:
         await flight.press(key)
         await flight.until(lambda: flight.client.asked == [verb], key)
+
+
+async def test_a_document_with_claims_not_found_is_read_before_it_is_approved(fly: Fly) -> None:
+    client = scene()
+    handoff = client.agent("api").handoff
+    assert handoff is not None
+    client.change("api", handoff=handoff.model_copy(update={"not_found": NOT_FOUND}))
+    client.lay("h-api", "## Goal\n\nat last\n")
+    async with fly(client, size=(140, 30), selected="api") as flight:
+        await flight.reads(f"✗ {NOT_FOUND}")
+        await flight.press("a")
+        await flight.reads("at last")
+        await flight.until(
+            lambda: f"Not approved yet. cockpit's check: {NOT_FOUND}." in str(flight.toasts())
+        )
+        assert client.asked == []
+        await flight.press("escape")
+        await flight.until(lambda: not isinstance(flight.app.screen, ReviewScreen), "closed")
+        await flight.press("a")
+        await flight.until(lambda: client.asked == [Approve(name="api", handoff="h-api")], "read")
 
 
 async def test_a_handoff_asks_first_and_says_what_it_ends_and_costs(fly: Fly) -> None:

@@ -181,6 +181,26 @@ async def test_handoffs_are_approved_refused_and_snoozed_in_the_inbox(fly: Fly) 
         assert client.asked[1] == Refuse(name="b", handoff="h-b")
 
 
+async def test_a_document_with_claims_not_found_is_opened_before_it_is_approved(fly: Fly) -> None:
+    one = waiting("a", "2026-11-21T20:00:00Z")
+    handoff = one.handoff.model_copy(update={"not_found": "1 file not found: x/y.py"})
+    client = MemoryClient(Status(agents=[one.model_copy(update={"handoff": handoff})]))
+    client.lay("h-a", "## Goal\n\nat last\n")
+    async with fly(client, size=(100, 30)) as flight:
+        await flight.press("i")
+        screen = flight.app.screen
+        assert isinstance(screen, InboxScreen)
+        await flight.until(lambda: screen.is_ready, "ready")
+        await flight.press("a")
+        await flight.reads("at last")
+        await flight.until(lambda: "Not approved yet" in str(flight.toasts()), "why")
+        assert client.asked == []
+        await flight.press("escape")
+        await flight.until(lambda: screen.is_ready, "ready again")
+        await flight.press("a")
+        await flight.until(lambda: client.asked == [Approve(name="a", handoff="h-a")], "read")
+
+
 async def test_the_next_item_is_not_answered_by_a_key_that_was_typed_ahead(
     fly: Fly, reading_takes: Callable[[float], None]
 ) -> None:

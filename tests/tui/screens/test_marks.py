@@ -51,6 +51,17 @@ async def test_one_question_lists_what_happens_to_each(fly: Fly) -> None:
         assert "marked" not in flight.text()
 
 
+async def test_the_question_names_the_claims_of_a_document_that_were_not_found(fly: Fly) -> None:
+    handoff = {"id": "h", "phase": "review", "since": "", "reason": "threshold",
+               "not_found": "1 file not found: x/y.py"}  # fmt: skip
+    client = three()
+    needs = Needs(kind="review", detail="")
+    client.put(agent("api", "needs_you", needs=needs, handoff=handoff))
+    async with fly(client, selected="api") as flight:
+        await flight.press("space", "a")
+        await flight.reads("starts with the document.", "1 file not found: x/y.py")
+
+
 async def test_a_refusal_is_told_of_the_agent_it_is_about(fly: Fly) -> None:
     client = three()
 

@@ -24,6 +24,7 @@ from cockpit.tui.screens.requests import (
     show_error,
     show_reason,
     snooze_or_wake,
+    unread_problem,
 )
 from cockpit.tui.state.background import in_background
 from cockpit.tui.terminal.attach import suspend_while
@@ -142,6 +143,10 @@ class Commands:
         needs = self._agent.needs
         if needs is not None and needs.kind in DIALOGS:
             self._answer_dialog()
+            return
+        if (problem := unread_problem(self._model, self._agent)) is not None:
+            self._opening.document()
+            show_reason(self._screen, problem)
             return
         self._requests.send(Approve(name=self._agent.name, handoff=self._question))
 

@@ -81,6 +81,8 @@ def _request(action: str, agent: AgentStatus, text: str) -> tuple[str, Verb]:
     sentence = "The agent writes its document, which you then review."
     if handoff is not None and handoff.phase == "review":
         sentence = "The session ends, and a new one starts with the document."
+        if handoff.not_found:
+            sentence += f" cockpit's check of the document: {handoff.not_found}."
     return sentence, Approve(name=name, handoff=handoff.id if handoff else None)
 
 

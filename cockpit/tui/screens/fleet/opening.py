@@ -38,7 +38,7 @@ class Opening:
 
     def handlers(self) -> Handlers:
         return {
-            "document": self._document,
+            "document": self.document,
             "start": self._start,
             "duplicate": self._duplicate,
             "inbox": self._inbox,
@@ -132,7 +132,8 @@ class Opening:
 
         self._screen.app.push_screen(HelpScreen("fleet", self._screen.ui.keys))
 
-    def _document(self) -> None:
+    def document(self) -> None:
+        """Open the review of the agent's handoff."""
         from cockpit.tui.screens.review.screen import ReviewScreen
 
         screen = self._screen

@@ -34,7 +34,13 @@ from cockpit.tui.screens.base_screen import BaseScreen
 from cockpit.tui.screens.frames import show_frames
 from cockpit.tui.screens.pane_follow import look
 from cockpit.tui.screens.permission.screen import PermissionScreen
-from cockpit.tui.screens.requests import Requests, show_error, show_reason, snooze_or_wake
+from cockpit.tui.screens.requests import (
+    Requests,
+    show_error,
+    show_reason,
+    snooze_or_wake,
+    unread_problem,
+)
 from cockpit.tui.screens.review.screen import ReviewScreen
 from cockpit.tui.state.arming import Arming
 from cockpit.tui.state.background import in_background
@@ -202,7 +208,9 @@ class InboxScreen(BaseScreen):
                 PermissionScreen(self.model, self.client, self.ui, item.agent, self._go_in)
             )
         else:
-            self._decide(lambda agent, handoff: Approve(name=agent.name, handoff=handoff))
+            self._decide(
+                lambda agent, handoff: Approve(name=agent.name, handoff=handoff), approves=True
+            )
 
     def _refuse(self) -> None:
         self._decide(lambda agent, handoff: Refuse(name=agent.name, handoff=handoff))
@@ -210,8 +218,11 @@ class InboxScreen(BaseScreen):
     def _snooze(self) -> None:
         self._decide(snooze_or_wake)
 
-    def _decide(self, verb: Callable[[AgentStatus, str], Verb]) -> None:
-        """Answer the selected item's handoff, or show why it cannot be answered."""
+    def _decide(self, verb: Callable[[AgentStatus, str], Verb], *, approves: bool = False) -> None:
+        """Answer the selected item's handoff, or show why it cannot be answered.
+
+        If the answer `approves` a document that should be read first, opens the document instead.
+        """
         item, agent = self.item, self._agent()
         if item is None:
             show_reason(self, "Nothing needs you.")
@@ -219,6 +230,9 @@ class InboxScreen(BaseScreen):
             show_reason(self, f"This item is not a handoff. {item.step}")
         elif not self._arming.admits(item.key, self._key_time()):
             show_reason(self, TOO_EARLY)
+        elif approves and (problem := unread_problem(self.model, agent)) is not None:
+            self._open()
+            show_reason(self, problem)
         else:
             self._arming.answered()
             self._requests.send(verb(agent, agent.handoff.id), refused=self._not_taken)

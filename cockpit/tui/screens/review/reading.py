@@ -12,6 +12,7 @@ from textual.widgets import Markdown
 from textual.widgets.markdown import MarkdownBlock
 
 from cockpit.client.client import Client
+from cockpit.core.checked_claims import check_claims
 from cockpit.core.errors import CockpitError
 from cockpit.core.far_names import LONGEST_NAME
 from cockpit.core.front_matter import load
@@ -19,7 +20,6 @@ from cockpit.core.safetext import safe_line, safe_text
 from cockpit.core.search import line_of
 from cockpit.tui.keys.action import Context, Handlers
 from cockpit.tui.keys.bindings import bindings
-from cockpit.tui.present.claims import check_claims
 from cockpit.tui.present.history import Entry
 from cockpit.tui.present.paths import short_path
 from cockpit.tui.present.review import facts_line

@@ -19,6 +19,7 @@ from textual.containers import VerticalScroll
 from textual.widgets import Markdown
 
 from cockpit.client.client import Client
+from cockpit.core.checked_claims import check_claims
 from cockpit.core.errors import BadUsage, CockpitError
 from cockpit.core.front_matter import first_section_line, load
 from cockpit.core.safetext import safe_text
@@ -26,7 +27,6 @@ from cockpit.tui.keys.action import Context, Handlers
 from cockpit.tui.keys.actions import BY_ID
 from cockpit.tui.keys.bindings import bindings
 from cockpit.tui.keys.reasons import waiting_reviews
-from cockpit.tui.present.claims import check_claims, with_continuation
 from cockpit.tui.present.keys import shown_key
 from cockpit.tui.present.omitted_points import (
     contradicted_points,
@@ -39,6 +39,7 @@ from cockpit.tui.present.review import (
     question_spans,
     refusal_spans,
     title_spans,
+    with_continuation,
     without_title,
 )
 from cockpit.tui.present.span import Span
@@ -53,7 +54,7 @@ from cockpit.tui.screens.requests import (
 from cockpit.tui.screens.successor import SuccessorScreen
 from cockpit.tui.state.background import in_background
 from cockpit.tui.state.last_request import answered_by
-from cockpit.tui.state.model import Change, Model
+from cockpit.tui.state.model import Change, Model, review_of
 from cockpit.tui.terminal.attach import suspend_while
 from cockpit.tui.widgets.document import plain_parser, updated
 from cockpit.tui.widgets.line import OneLine, Wrapped
@@ -374,6 +375,8 @@ class ReviewScreen(TextScreen):
         self._draw(text, await self._load_continuation())
         await self._wait_for_body()
         self._is_read = True
+        if (agent := self.agent) is not None:
+            self.model.read_reviews.add(review_of(agent))
         self._ask()
         if self._before_edit not in (None, text):
             show_message(self, "Saved. cockpit checks your changes against git after you approve.")

@@ -1,6 +1,6 @@
-"""Mark a document's claims with the results of cockpit's checks in git, for the review.
+"""Count the results of cockpit's checks of a document's claims, and mark the claims for the review.
 
-The stored document has the same results as text, and is not changed. The screen shows the results
+The stored document has the same results as text, and is not changed. The review shows the results
 as signs; only claims that need attention are explained in words.
 """
 
@@ -74,14 +74,17 @@ class CheckedDocument:
     of the document, and the last session whose document contained the point."""
 
     @property
+    def not_found(self) -> str:
+        """The claims that cockpit did not find, in words without signs; empty without such claims.
+
+        Such as `1 commit unknown to git, 2 files not found: src/a.py, …`.
+        """
+        return self._not_found("")
+
+    @property
     def problems(self) -> str:
         """The problems of the document, in words; empty if no problem is known."""
-        wrong = _in_words(
-            (f"{NO} {{}} unknown to git", self.unknown, "commit"),
-            (f"{NO} {{}} not found", self.missing, "file"),
-        )
-        if self.first_missing:
-            wrong += f": {self.first_missing}" + (", …" if self.missing > 1 else "")
+        wrong = self._not_found(f"{NO} ")
         lost = ", ".join(
             f"{counted(many, _NOUNS.get(section, 'decision'))} dropped since {place}"
             for (section, place), many in Counter(self.dropped).items()
@@ -98,6 +101,15 @@ class CheckedDocument:
             (f"{YES} {{}}", self.known, "commit"),
             (f"{YES} {{}} changed", self.changed, "file"),
         )
+
+    def _not_found(self, sign: str) -> str:
+        wrong = _in_words(
+            (f"{sign}{{}} unknown to git", self.unknown, "commit"),
+            (f"{sign}{{}} not found", self.missing, "file"),
+        )
+        if self.first_missing:
+            wrong += f": {self.first_missing}" + (", …" if self.missing > 1 else "")
+        return wrong
 
     def __str__(self) -> str:
         """Return the counts in words, problems first; empty if nothing was checked."""
@@ -174,15 +186,3 @@ def check_claims(body: str, before_edit: str | None = None) -> CheckedDocument:
         unchecked=unchecked,
         dropped=tuple(chain_memory.dropped_in(claims)),
     )
-
-
-def with_continuation(body: str, continuation: str) -> str:
-    """Return the document followed by the quoted continuation, if there is one.
-
-    The new session starts with both the document and the continuation.
-    """
-    if not continuation:
-        return body
-    quoted = "\n".join(f"> {line}".rstrip() for line in continuation.splitlines())
-    title = "## Prompt of the New Session"
-    return f"{body.rstrip()}\n\n---\n\n{title}\n\n{quoted}\n"
