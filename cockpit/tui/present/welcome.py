@@ -14,20 +14,24 @@ _WAYS = (
     ("help", "all keys; Ctrl-P finds any action by name"),
     ("quit", "quit; agents keep running"),
 )
+_HELD = ("inbox", "untrusted settings: which, and how to trust them")
 _COMMANDS = (
     ("cockpit init", "write a first cockpit.toml here"),
     ("cockpit demo", "try cockpit without an account"),
 )
 
 
-def welcome(keys: Mapping[str, str]) -> list[list[Span]]:
-    """Return the purpose of cockpit, the first keys and commands; at most ten lines of 60 cells."""
+def welcome(keys: Mapping[str, str], *, held: bool = False) -> list[list[Span]]:
+    """Return the purpose of cockpit, the first keys and commands; at most ten lines of 60 cells.
+
+    `held`: a configuration file is not trusted yet, so the text does not offer to write a first.
+    """
     ways = [
         [Span(f"  {fit(shown_key(BY_ID[action], keys), 12)}  ", "key"), Span(text)]
-        for action, text in _WAYS
+        for action, text in ((_HELD, *_WAYS) if held else _WAYS)
         if action in BY_ID
     ]
-    commands = [[Span(f"  {command}  ", "name"), Span(text)] for command, text in _COMMANDS]
+    commands = [[Span(f"  {command}  ", "name"), Span(text)] for command, text in _COMMANDS[held:]]
     return [
         [Span("  An agent with a full context loses track. See here how")],
         [Span("  full each context is, and hand off each job in time.")],

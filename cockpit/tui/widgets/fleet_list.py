@@ -11,6 +11,7 @@ from textual import events
 from textual.geometry import Region
 from textual.message import Message
 
+from cockpit.core.safetext import safe_line
 from cockpit.tui.keys.reasons import press
 from cockpit.tui.present.columns import Extent, Layout, layout
 from cockpit.tui.present.fleet import (
@@ -115,6 +116,13 @@ class FleetList(VisibleLines, can_focus=True):
     @property
     def _empty(self) -> str:
         """Return why there are no agents, and the next step."""
+        if self._model.any_live and (held := self._model.held):
+            file, host = safe_line(held[0].file, 300), held[0].host
+            there = f" on {safe_line(host, 32)}" if host else ""
+            return (
+                f"No agents yet. {file}{there} has settings that are ignored until you trust the "
+                f"file. Read it, then run: cockpit config trust {file}"
+            )
         if self._model.any_live:
             return f"No agents yet. {press(self._model, 'start')} to start one."
         if self._model.connection.lost_at is None:

@@ -240,6 +240,28 @@ async def test_keys_for_handoffs_say_why_they_do_nothing_for_another_item(fly: F
         assert client.asked == []
 
 
+async def test_an_untrusted_file_offers_its_step_only_until_it_is_trusted(fly: Fly) -> None:
+    held = HeldSetting(file="/w/cockpit.toml", line=1, key="agents[0]", reason="it runs a program")
+    client = MemoryClient(Status(held=[held]))
+    async with fly(client, size=(100, 30)) as flight:
+        await flight.reads("No agents yet. /w/cockpit.toml has settings that are ignored")
+        await flight.reads("untrusted settings: which", "1 untrusted setting (inbox)")
+        assert "cockpit init" not in flight.text()
+        await flight.press("i")
+        await flight.reads("Read the file, then: cockpit config trust /w/cockpit.toml")
+        screen = flight.app.screen
+        assert isinstance(screen, InboxScreen)
+        assert not {"inbox.open", "inbox.answer"} & {action.id for action in screen.hints()}
+        await flight.press("a")
+        await flight.until(lambda: "cockpit config trust" in str(flight.toasts()), "the step")
+        assert "not a handoff" not in str(flight.toasts())
+        await flight.press("escape")
+        client.hold([])
+        flight.fleet._tick()
+        await flight.reads("Press n to start one.", "cockpit init")
+        assert "untrusted" not in flight.text()
+
+
 class _SilentStatus(MemoryClient):
     """A supervisor whose stream is fine, and whose status fails while `silent`."""
 

@@ -55,7 +55,8 @@ if TYPE_CHECKING:
     from cockpit.tui.screens.fleet.side_panels import ContextPanel
 
 MINUTE = 15.0
-"""Seconds between two updates of the ages, which are shown in minutes."""
+"""Seconds between two updates of the ages, which are shown in minutes, and of the untrusted
+settings."""
 
 
 class FleetScreen(Screen[None]):
@@ -232,6 +233,11 @@ class FleetScreen(Screen[None]):
     def _tick(self) -> None:
         self._afresh = True
         self._rows.want()
+        if self.model.held:
+            from cockpit.tui.state.held_settings import load_held
+
+            task = partial(load_held, self.model, self.client)
+            in_background(self, task, group="held", exclusive=True)
 
     def _draw(self) -> None:
         if not self.is_running:
@@ -319,7 +325,7 @@ class FleetScreen(Screen[None]):
             self.pane.display = self._rule.display = not self.welcome.display
             self.split.arrange()
         if empty:
-            self.welcome.set_lines(welcome(self.ui.keys))
+            self.welcome.set_lines(welcome(self.ui.keys, held=bool(self.model.held)))
         elif at_elsewhere:
             self.welcome.set_lines(about_elsewhere(self.welcome.size.width or self.size.width))
 

@@ -18,7 +18,6 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 
 from cockpit.client.client import Client
-from cockpit.client.joined_client import JoinedClient
 from cockpit.core.errors import CockpitError
 from cockpit.tui.keys.action import Action, Context, Handlers
 from cockpit.tui.keys.actions import BY_ID
@@ -44,6 +43,7 @@ from cockpit.tui.screens.requests import (
 from cockpit.tui.screens.review.screen import ReviewScreen
 from cockpit.tui.state.arming import Arming
 from cockpit.tui.state.background import in_background
+from cockpit.tui.state.held_settings import load_held
 from cockpit.tui.state.model import Change, Model
 from cockpit.tui.state.pace import Throttled
 from cockpit.tui.widgets.line import OneLine
@@ -57,7 +57,8 @@ if TYPE_CHECKING:
     from cockpit.tui.state.context import UIContext
 
 MINUTE = 15.0
-"""Seconds between two updates of the ages, which are shown in minutes."""
+"""Seconds between two updates of the ages, which are shown in minutes, and of the untrusted
+settings."""
 LOW = 20
 """Minimum lines of the terminal for showing a pane."""
 HANDOFFS = frozenset({"review", "handoff", "breaker", "snoozed"})
@@ -134,9 +135,9 @@ class InboxScreen(BaseScreen):
 
     def on_mount(self) -> None:
         self._stop_listening = self.model.listen(self._heard)
-        self.set_interval(MINUTE, self._rows.want)
+        self.set_interval(MINUTE, self._tick)
         self._draw()
-        in_background(self, self._look_at_held, group="held", exclusive=True)
+        self._look_at_held()
 
     def on_unmount(self) -> None:
         self._stop_listening()
@@ -194,10 +195,12 @@ class InboxScreen(BaseScreen):
             titles = {"inbox.answer": "approve", "inbox.refuse": "refuse",
                       "inbox.snooze": "snooze", "inbox.open": "read", **wake}  # fmt: skip
         answers = {"inbox.answer", "inbox.refuse", "inbox.snooze"}
+        # The screen already shows the step for an item without an agent, such as a file.
+        without_agent = {"inbox.open"} if self.item and self.item.agent is None else set()
         return [
             replace(action, title=titles.get(action.id, action.title))
             for action in super().hints()
-            if action.id not in answers or action.id in titles
+            if action.id in titles or action.id not in answers | without_agent
         ]
 
     def _answer(self) -> None:
@@ -226,6 +229,8 @@ class InboxScreen(BaseScreen):
         item, agent = self.item, self._agent()
         if item is None:
             show_reason(self, "Nothing needs you.")
+        elif item.agent is None:
+            show_reason(self, item.step)
         elif agent is None or agent.handoff is None or item.kind not in HANDOFFS:
             show_reason(self, f"This item is not a handoff. {item.step}")
         elif not self._arming.admits(item.key, self._key_time()):
@@ -272,15 +277,14 @@ class InboxScreen(BaseScreen):
     def _last(self) -> None:
         self.list.move(10_000)
 
-    async def _look_at_held(self) -> None:
-        """Load the untrusted settings, because the supervisor does not stream their changes."""
-        try:
-            status = await self.client.status()
-        except CockpitError:
-            return  # the heading shows the lost connection
-        client = self.client
-        without = client.without_status if isinstance(client, JoinedClient) else ()
-        self.model.hold(status.held, without)
+    def _look_at_held(self) -> None:
+        task = partial(load_held, self.model, self.client)
+        in_background(self, task, group="held", exclusive=True)
+
+    def _tick(self) -> None:
+        self._rows.want()
+        if self.model.held:
+            self._look_at_held()
 
     def _heard(self, change: Change, name: str | None) -> None:
         if change not in {Change.EVENT, Change.SELECTION}:
