@@ -54,6 +54,31 @@ async def test_of_a_known_agent_only_what_was_changed_is_said(fly: Fly) -> None:
         await flight.until(lambda: flight.asked == [wanted], "the start")
 
 
+async def test_the_fields_of_a_configured_agent_show_its_configuration(
+    fly: Fly, own_home: Path
+) -> None:
+    folder = own_home / "shop"
+    lay_repository(folder)
+    file = folder / "cockpit.toml"
+    file.write_text(
+        '[[agents]]\nname = "two"\nruntime = "command"\ncommand = ["sh", "-c", "echo hi"]\n'
+        'prompt = "Count."\nworktree.strategy = "git_worktree"\n'
+    )
+    file.chmod(0o600)
+    two = agent("two", "stopped", runtime="command", configured_directory=str(folder))
+    read = partial(Files.read, Places.of({"COCKPIT_HOME": str(own_home)}), file, folder, {})
+    client = MemoryClient(Status(agents=[two]))
+    async with fly(client, selected="two", directory=folder, files=read, size=(100, 30)) as flight:
+        await flight.press("n")
+        await flight.reads("sh -c 'echo hi'", "Count.", "‹ yes ›  its own checkout and branch")
+        assert "use the directory itself" not in flight.text()
+        await flight.press(*"new")
+        await flight.reads("‹ no ›  use the directory itself", "‹ claude ›", "the agent's job")
+        assert "program and arguments" not in flight.text()
+        await flight.press(*["backspace"] * 3, *"two", "ctrl+s")
+        await flight.until(lambda: flight.asked == [Start(name="two")], "as configured")
+
+
 async def test_a_refusal_leaves_what_was_filled_in(fly: Fly) -> None:
     client = scene()
     client.refuse(Start, NotNow("the disk is full", "", "Make room."))

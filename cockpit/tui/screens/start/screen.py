@@ -42,6 +42,7 @@ from cockpit.wire.verbs import Done, Plan, Start
 
 if TYPE_CHECKING:
     from cockpit.config.files import Files
+    from cockpit.config.schema import AgentSettings
 
 MODES = (
     Option("prompt", "prompt", "ask me before a handoff"),
@@ -54,12 +55,15 @@ RUNTIMES = (
     Option("gemini", "gemini", "Gemini CLI"),
     Option("opencode", "opencode", "opencode"),
     Option("copilot", "copilot", "GitHub Copilot CLI"),
-    Option("command", "command", "any program; enter it below"),
+    Option("command", "command", "the program below"),
 )
 SHARED = Option("none", "no", "use the directory itself")
 OWN_WORKTREE = Option("git_worktree", "yes", "its own checkout and branch")
 ONCE = Option("", "no", "only this time")
 KEPT = Option("yes", "yes", "to the file shown below")
+COMMAND = "program and arguments"
+JOB = "the agent's job (optional)"
+"""What the fields for the command and the prompt show while they are empty."""
 PAUSE = 0.1
 """Seconds between the last typed letter and the request to the supervisor."""
 
@@ -132,13 +136,17 @@ class StartScreen(Form[Start]):
             first, placeholder="a-z 0-9 . _ -", suggester=SuggestFromList(stopped), id="name"
         )
         self.where = Field(placeholder=short_path(str(directory), self._home), id="where")
-        self.prompt = PromptArea(id="prompt", placeholder="the agent's job (optional)")
-        self.command = Field(placeholder="program and arguments", id="command")
+        self.prompt = PromptArea(id="prompt", placeholder=JOB)
+        self.command = Field(placeholder=COMMAND, id="command")
         self._command_row = row("command", self.command)
         self._runtimes = list(RUNTIMES)
+        self._usual_mode, self._usual_runtime = MODES[0].value, RUNTIMES[0].value
+        """The configured defaults, for an agent that does not exist yet."""
+        self._worktrees = [SHARED, OWN_WORKTREE]
+        """The options for a worktree of an agent that is not configured."""
         self.runtime = Choice(RUNTIMES, RUNTIMES[0].value, id="runtime")
         self.mode = Choice(MODES, MODES[0].value, id="mode")
-        self.worktree = Choice([SHARED, OWN_WORKTREE], SHARED.value, id="worktree")
+        self.worktree = Choice(self._worktrees, SHARED.value, id="worktree")
         self.keep = Choice([ONCE, KEPT], ONCE.value, id="keep")
         self.status_line = Static("", classes="dialog--words", markup=False)
         if like is not None:
@@ -218,10 +226,10 @@ class StartScreen(Form[Start]):
         usual = settings.defaults
         self._offer_runtimes(settings.runtimes)
         if usual.worktree.strategy == "git_worktree":
-            self.worktree.offer([OWN_WORKTREE])
-        for field, value in ((self.mode, usual.mode), (self.runtime, usual.runtime)):
-            if field.id not in self._touched and self.named.value not in self._agents:
-                field.value = value
+            self._worktrees = [OWN_WORKTREE]
+        self._usual_mode, self._usual_runtime = usual.mode, usual.runtime
+        self._show_what_is_known(self._agents.get(self.named.value))
+        self._command_row.display = self.runtime.value == "command"
 
     def _judge(self) -> None:
         """Show an invalid name or command at once; let the supervisor check the other fields."""
@@ -274,7 +282,7 @@ class StartScreen(Form[Start]):
         return bool(self.keep.value) and self._host is None
 
     def _show_what_is_known(self, known: AgentStatus | None) -> None:
-        """Show directory, mode and runtime of the existing agent `known`; None for a new agent.
+        """Show directory, mode and runtime of the existing agent `known`, else the defaults.
 
         Keeps a mode or runtime that the user chose. Changes only the placeholder of a text field,
         because the user may be typing.
@@ -284,11 +292,35 @@ class StartScreen(Form[Start]):
             self._offer_runtimes([known.runtime])
         self.where.placeholder = short_path(place, "" if self._host else self._home)
         for field, value in (
-            (self.mode, known.mode if known else None),
-            (self.runtime, known.runtime if known else None),
+            (self.mode, known.mode if known else self._usual_mode),
+            (self.runtime, known.runtime if known else self._usual_runtime),
         ):
-            if known and value and field.id not in self._touched:
+            if field.id not in self._touched:
                 field.value = value
+        self._show_configured(self._configured(known) if known else None)
+
+    def _configured(self, known: AgentStatus) -> AgentSettings | None:
+        """Return the configuration of an existing agent; None if it is not in the read files."""
+        if self._files is None or self._far_host is not None:
+            return None
+        place = known.configured_directory
+        for agent in self._files.loaded.settings.agents:
+            if agent.name == known.name and place in (None, str(agent.directory)):
+                return agent
+        return None
+
+    def _show_configured(self, agent: AgentSettings | None) -> None:
+        """Show the command, the prompt and the worktree of a configured agent; None for another.
+
+        A request cannot switch off the configured worktree, so there is no other choice then.
+        """
+        command = shlex.join(agent.command) if agent else ""
+        self.command.placeholder = safe_line(command, 200) or COMMAND
+        self.prompt.placeholder = safe_line((agent and agent.prompt) or "", 200) or JOB
+        has_own = agent is not None and agent.worktree.strategy == OWN_WORKTREE.value
+        self.worktree.offer([OWN_WORKTREE] if has_own else self._worktrees)
+        if "worktree" not in self._touched:
+            self.worktree.value = OWN_WORKTREE.value if has_own else SHARED.value
 
     def _offer_runtimes(self, names: Iterable[str]) -> None:
         """Add runtimes to the options. Runtimes that cannot run come last, with the reason."""
