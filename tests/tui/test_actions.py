@@ -129,12 +129,15 @@ def test_an_agent_that_runs_without_a_pane_is_stopped_first() -> None:
 
 def test_an_unreachable_supervisor_is_described_with_a_step_that_works() -> None:
     there = model("api", live=False)
+    connecting = "cockpit is still connecting to the supervisor. Try again in a moment."
+    assert BY_ID["handoff"].why_not(there) == connecting
+    there.main.connection = Connection(lost_at=1.0)
     local = "The supervisor is not responding. Run: cockpit up"
     assert BY_ID["handoff"].why_not(there) == local
     there.main.connection = Connection(incompatible=True)
     other = "The supervisor runs another version. Run: cockpit restart"
     assert BY_ID["handoff"].why_not(there) == other
-    there.main.host, there.main.connection = "gpu1", Connection()
+    there.main.host, there.main.connection = "gpu1", Connection(lost_at=1.0)
     far = "gpu1 does not answer. To check: cockpit doctor --host gpu1"
     assert BY_ID["handoff"].why_not(there) == far
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime
 
+from cockpit.core.safetext import safe_line
 from cockpit.tui.state.last_request import answered_by
-from cockpit.tui.state.model import Model
+from cockpit.tui.state.model import Model, Part
 from cockpit.wire.status import AgentStatus
 
 WhyNot = Callable[[Model], str | None]
@@ -76,11 +77,20 @@ def needs_supervisor(model: Model) -> str | None:
         return None
     if model.is_joined and part.is_remote:
         return f"{part.host} does not answer: {part.connection.why or 'connecting'}"
-    return part.unreachable
+    return _why_not_live(part)
 
 
 def needs_any_supervisor(model: Model) -> str | None:
-    return None if model.any_live else model.main.unreachable
+    return None if model.any_live else _why_not_live(model.main)
+
+
+def _why_not_live(part: Part) -> str:
+    if part.connection.lost_at is None and not part.connection.incompatible:
+        where = (
+            f"the supervisor on {safe_line(part.host, 32)}" if part.is_remote else "the supervisor"
+        )
+        return f"cockpit is still connecting to {where}. Try again in a moment."
+    return part.unreachable
 
 
 def needs_running(model: Model) -> str | None:
