@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from cockpit.adapters.tmux.views import TmuxViews
@@ -44,11 +45,16 @@ def _meanwhile() -> AbstractContextManager[None]:
 
     Shows nothing if a supervisor is running, because the home window then opens at once.
     """
-    if is_listening(our_places().socket):
-        return nullcontext()
+    return nullcontext() if is_listening(our_places().socket) else _starting()
+
+
+@contextmanager
+def _starting() -> Iterator[None]:
+    from cockpit.adapters.process.terminals import without_echo
     from cockpit.cli.first_rows import last_rows
 
-    return last_rows()
+    with without_echo(), last_rows():
+        yield
 
 
 def ensure_screen(config: Path | None) -> Places:

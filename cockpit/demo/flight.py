@@ -20,6 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
 
+from cockpit.adapters.process.terminals import without_echo
 from cockpit.client.http import HttpClient
 from cockpit.config.paths import DEMO_VARIABLE, KEPT
 from cockpit.core.errors import CockpitError, Failed
@@ -132,7 +133,7 @@ async def watched(running: Flight, cap: float) -> None:
 def fly_on_screen(agents: int, *, keep: bool, say: Say, runtime: str = CLAUDE) -> int:
     """Run the demo with the screen in this terminal until the user quits; return the exit code."""
     jobs, clis = agents_for(agents, runtime)
-    with flight(jobs, keep=keep, say=say, clis=clis) as running:
+    with without_echo(), flight(jobs, keep=keep, say=say, clis=clis) as running:
         trouble: list[str] = []
         starting = threading.Thread(target=start_behind, args=(running, trouble), daemon=True)
         starting.start()

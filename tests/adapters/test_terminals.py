@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import pty
 import subprocess
+import termios
 from pathlib import Path
 
 import pytest
 
 from cockpit.adapters.process.processes import LocalProcesses
-from cockpit.adapters.process.terminals import open_terminal
+from cockpit.adapters.process.terminals import open_terminal, without_echo
 
 
 def test_a_line_is_written_below_what_is_there() -> None:
@@ -59,3 +61,29 @@ async def test_asking_to_end_kills_nobody(tmp_path: Path) -> None:
         found = processes.identify(process.pid)
         assert found is not None
         assert await processes.ask_to_end(found, 20) is True
+
+
+def test_the_echo_of_a_terminal_is_off_until_the_end_even_of_a_failure() -> None:
+    terminal, other = pty.openpty()
+
+    def echoes() -> bool:
+        return bool(termios.tcgetattr(other)[3] & termios.ECHO)
+
+    try:
+        assert echoes()
+        with contextlib.suppress(LookupError), without_echo(other):
+            assert not echoes()
+            os.write(terminal, b"n\n")
+            assert os.read(other, 9) == b"n\n"
+            raise LookupError
+        assert echoes()
+        os.write(terminal, b"x")
+        assert os.read(terminal, 9) == b"x"
+    finally:
+        os.close(terminal)
+        os.close(other)
+
+
+def test_without_a_terminal_nothing_changes(tmp_path: Path) -> None:
+    with (tmp_path / "file").open("wb") as file, without_echo(file.fileno()):
+        file.write(b"n")

@@ -1,7 +1,7 @@
-"""Write a line to the terminal of a process that has ended.
+"""Write a line to the terminal of a process that has ended; turn off this terminal's echo.
 
-The terminal is opened while the process is running, because the terminal's name may be reused
-later.
+The terminal of another process is opened while the process is running, because its name may be
+reused later.
 """
 
 from __future__ import annotations
@@ -9,7 +9,10 @@ from __future__ import annotations
 import os
 import re
 import stat
-from contextlib import suppress
+import sys
+import termios
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _NAME = re.compile(r"pts/[0-9]{1,7}|ttys[0-9]{1,5}|tty[0-9]{1,3}")
@@ -70,3 +73,26 @@ def open_terminal(name: str) -> OpenTerminal | None:
         return OpenTerminal(descriptor)
     os.close(descriptor)
     return None
+
+
+@contextmanager
+def without_echo(terminal: int | None = None) -> Iterator[None]:
+    """Turn off the echo of a terminal, stdin by default, until the end of the block.
+
+    Keys that are typed meanwhile stay in the input of the program that reads the terminal next; an
+    echo would stay on the shell's lines. Has no effect without a terminal.
+    """
+    try:
+        descriptor = sys.stdin.fileno() if terminal is None else terminal
+        before = termios.tcgetattr(descriptor)
+        quiet = termios.tcgetattr(descriptor)
+        quiet[3] &= ~termios.ECHO
+        termios.tcsetattr(descriptor, termios.TCSANOW, quiet)
+    except (OSError, ValueError, termios.error):  # closed, not a terminal, or hung up
+        yield
+        return
+    try:
+        yield
+    finally:
+        with suppress(termios.error):
+            termios.tcsetattr(descriptor, termios.TCSANOW, before)
