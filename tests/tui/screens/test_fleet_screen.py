@@ -51,13 +51,14 @@ async def test_a_document_with_claims_not_found_is_read_before_it_is_approved(fl
     assert handoff is not None
     client.change("api", handoff=handoff.model_copy(update={"not_found": NOT_FOUND}))
     client.lay("h-api", "## Goal\n\nat last\n")
-    async with fly(client, size=(140, 30), selected="api") as flight:
-        await flight.reads(f"✗ {NOT_FOUND}")
+    async with fly(client, size=(80, 24), selected="api", toasts=True) as flight:
+        await flight.reads("✗ 1 file not")
         await flight.press("a")
         await flight.reads("at last")
         await flight.until(
             lambda: f"Not approved yet. cockpit's check: {NOT_FOUND}." in str(flight.toasts())
         )
+        await flight.reads("Not approved yet")
         assert client.asked == []
         await flight.press("escape")
         await flight.until(lambda: not isinstance(flight.app.screen, ReviewScreen), "closed")
