@@ -1,7 +1,7 @@
 """Write a line to the terminal of a process that has ended; turn off this terminal's echo.
 
-The terminal of another process is opened while the process is running, because its name may be
-reused later.
+The terminal of another process is opened while the process is running, because the terminal's name
+may be reused later.
 """
 
 from __future__ import annotations
