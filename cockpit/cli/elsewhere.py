@@ -8,7 +8,7 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from cockpit.cli.context_bar import format_context
+from cockpit.cli.status_table import Row
 from cockpit.core.safetext import safe_line
 from cockpit.core.short_ids import short_session_id
 
@@ -18,20 +18,19 @@ Session = dict[str, Any]
 WATCHED = ", watched"
 
 
-def session_line(session: Session, now: datetime) -> str:
-    """Format one session on one line, in the columns of the agents' table."""
+def session_row(session: Session, now: datetime) -> Row:
+    """Return one session as a row of a table."""
     word, _, reason = state(session).partition(": ")
-    cells = (
-        f"{safe_line(short_session_id(session['session_id']))} {safe_line(runtime(session), 8):<7}",
-        f"{word:<11}",
-        format_context(session["context"]),
+    return Row(
+        f"{safe_line(short_session_id(session['session_id']))} {safe_line(runtime(session), 8)}",
+        word,
+        session["context"],
         safe_line(
             f"{session['directory']}  pid {session['pid']}{_clause(', ', _age(session, now))}"
             f"{_clause(', ', reason)}{WATCHED if session.get('watched') else ''}",
             400,
         ),
     )
-    return "  ".join(cells).rstrip()
 
 
 def session_sentence(session: Session, now: datetime) -> str:

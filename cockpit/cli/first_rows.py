@@ -146,7 +146,7 @@ def picture(agents: list[Row], at: str, columns: int, lines: int) -> str:
 
     `at` is the time of the agents' status, for the title.
     """
-    header, *rows = table_lines(agents)
+    header, *rows = table_lines(agents, columns - 1)
     shown = rows if len(rows) <= lines - 3 else rows[: max(0, lines - 4)]
     more = [] if len(shown) == len(rows) else [f"{len(rows) - len(shown)} more"]
     title = f"cockpit  loading the screen; agents as of {at}"

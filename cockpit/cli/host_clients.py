@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from cockpit.cli.status import BEAT
+from cockpit.client.connection import BEAT
 from cockpit.client.host_client import HostClient
 from cockpit.client.http import HttpClient
 from cockpit.client.joined_client import JoinedClient

@@ -20,10 +20,10 @@ from cockpit.adapters.tmux.views import TmuxViews
 from cockpit.cli.attach import check_terminal, views_of
 from cockpit.cli.host_clients import HostClients
 from cockpit.cli.places import our_places
-from cockpit.cli.status import BEAT
 from cockpit.cli.supervisor_process import start_supervisor
 from cockpit.cli.terminal_watch import watch_terminals
 from cockpit.cli.tui import ReloadTargets, ScreenOptions, run
+from cockpit.client.connection import BEAT
 from cockpit.client.http import HttpClient
 from cockpit.config.files import Files
 from cockpit.config.paths import Places

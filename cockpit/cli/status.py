@@ -13,23 +13,18 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from cockpit.cli.context_bar import HEADER, format_context
 from cockpit.cli.output import json_text, say
 from cockpit.cli.places import our_places
 from cockpit.cli.status_sentence import change_key, context_of, doing, sentence
-from cockpit.client.connection import Address
+from cockpit.cli.status_table import Row as TableRow
+from cockpit.cli.status_table import Table
+from cockpit.client.connection import BEAT, Address
 from cockpit.client.raw_request import fetch, lines
 from cockpit.core.errors import NoSuchAgent
 from cockpit.core.safetext import quoted, safe_line
 
 Row = dict[str, Any]
 """One agent of `status --json` as plain JSON, because importing its model would be slow."""
-
-BEAT = 10
-"""Seconds between keepalive messages from another machine."""
-
-SHORTEST = 16
-"""Minimum width of the column with the names."""
 
 _STATES = {"needs_you": "needs you", "handing_off": "handing off"}
 
@@ -82,14 +77,19 @@ def watch(
     With `plain`, prints a sentence again only when its `change_key` changes.
     """
     printed: dict[str, object] = {}
-    names = SHORTEST
+    table = Table(_room())
     with_day = name is None and not as_json
     for message in _changes(address, with_day=with_day):
         rows = list(_changed(message, name))
-        names = max(names, _widest(rows))
+        table.room = _room()
+        table.add(map(_table_row, rows))
         for row in rows:
-            line = json_text(row, indent=None) if as_json else _line(row, plain=plain, names=names)
-            key = change_key(row) if plain and not as_json else line
+            if as_json:
+                line = json_text(row, indent=None)
+            else:
+                line = sentence(row) if plain else table.line(_table_row(row))
+            # Without spaces, so that a column that has widened is no change.
+            key = change_key(row) if plain and not as_json else line.split()
             if printed.get(row["name"]) != key:
                 printed[row["name"]] = key
                 print(line, flush=True)
@@ -128,19 +128,10 @@ def rows(address: Path | Address, patience: float = 10.0) -> list[Row]:
     return list(_status(address, patience)["agents"])
 
 
-def table_line(row: Row, names: int = SHORTEST) -> str:
-    """Format one agent on one line, cut to the terminal's width if there is one.
-
-    `names` is the width of the column with the names.
-    """
-    state = str(row["state"])
-    cells = [
-        f"{safe_line(row['name']):<{names}}",
-        f"{_STATES.get(state, state):<11}",
-        format_context(context_of(row)),
-        _trouble(row) or doing(row),
-    ]
-    return _cut("  ".join(cells).rstrip())
+def _table_row(agent: Row) -> TableRow:
+    state = str(agent["state"])
+    text = _trouble(agent) or doing(agent)
+    return TableRow(agent["name"], _STATES.get(state, state), context_of(agent), text)
 
 
 def other_sessions(address: Path | Address) -> list[Row] | None:
@@ -198,27 +189,27 @@ def _changed(message: dict[str, Any], name: str | None) -> Iterator[Row]:
     yield from (row for row in agents if name in (None, row["name"]))
 
 
-def table_lines(agents: list[Row]) -> list[str]:
-    """Return the table of the agents: the header, then one line for each agent."""
-    names = _widest(agents)
-    header = _cut(f"{'NAME':<{names}}  {'STATE':<11}  {HEADER}  DOING")
-    return [header, *(table_line(row, names) for row in agents)]
+def table_lines(agents: list[Row], room: int | None) -> list[str]:
+    """Return the table of the agents: the header, then one line for each agent.
+
+    `room` is the width of the terminal; None if unlimited.
+    """
+    rows = [_table_row(agent) for agent in agents]
+    table = Table(room)
+    table.add(rows)
+    return [table.header(), *map(table.line, rows)]
 
 
 def _print_table(agents: list[Row], *, plain: bool) -> None:
-    for line in map(sentence, agents) if plain else table_lines(agents):
+    for line in map(sentence, agents) if plain else table_lines(agents, _room()):
         print(line)
-
-
-def _widest(agents: Iterable[Row]) -> int:
-    return max([SHORTEST, *(len(safe_line(row["name"])) for row in agents)])
 
 
 def _print_elsewhere(sessions: list[Row] | None, *, plain: bool) -> None:
     """Print the sessions that cockpit did not start, below the agents."""
     from datetime import UTC, datetime
 
-    from cockpit.cli.elsewhere import session_line, session_sentence
+    from cockpit.cli.elsewhere import session_row, session_sentence
 
     if sessions is None:
         print(
@@ -228,12 +219,15 @@ def _print_elsewhere(sessions: list[Row] | None, *, plain: bool) -> None:
         return
     print("\nElsewhere:" if sessions else "\nNo sessions elsewhere.")
     now = datetime.now(UTC)
-    for row in sessions:
-        print(session_sentence(row, now) if plain else _cut(session_line(row, now)))
-
-
-def _line(row: Row, *, plain: bool, names: int) -> str:
-    return sentence(row) if plain else table_line(row, names)
+    if plain:
+        for session in sessions:
+            print(session_sentence(session, now))
+        return
+    rows = [session_row(session, now) for session in sessions]
+    table = Table(_room())
+    table.add(rows)
+    for row in rows:
+        print(table.line(row))
 
 
 def _trouble(row: Row) -> str:
@@ -246,7 +240,6 @@ def _trouble(row: Row) -> str:
     return ""
 
 
-def _cut(line: str) -> str:
-    if not sys.stdout.isatty():
-        return line
-    return line[: shutil.get_terminal_size().columns]
+def _room() -> int | None:
+    """Return the terminal's width; None if the output is not a terminal."""
+    return shutil.get_terminal_size().columns if sys.stdout.isatty() else None

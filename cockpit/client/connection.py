@@ -15,6 +15,9 @@ from cockpit.client.refusals import lost, silent
 from cockpit.client.supervisor_lock import no_listener
 from cockpit.core.errors import CockpitError
 
+BEAT = 10
+"""Seconds between keepalive messages from another machine."""
+
 
 class Connection(Protocol):
     """A connection to a supervisor, for one request. The code that opened the connection closes

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from cockpit.cli.commands import run
-from cockpit.cli.context_bar import bar, format_context
+from cockpit.cli.context_bar import bar, format_figures
 from cockpit.cli.fast_path import run_fast
+from cockpit.cli.status import table_lines
 from cockpit.wire.status import AgentStatus, ContextStatus, Needs, Status, SupervisorStatus
 
 FULL = ContextStatus(
@@ -256,17 +257,44 @@ def test_the_bar_is_full_only_when_the_window_is(used: float, cells: int) -> Non
 
 
 def test_what_is_not_known_is_not_drawn_as_zero() -> None:
-    words = format_context(ContextStatus().model_dump())
+    words = format_figures(ContextStatus(window=200_000).model_dump())
 
-    assert "█" not in words
-    assert "░" not in words
-    assert "0" not in words
+    assert "?/200k" in words
+    assert not set(words.replace("200k", "")) & set("█░0")
 
 
 def test_an_assumed_window_is_marked() -> None:
     assumed = FULL.model_copy(update={"confidence": "assumed"})
 
-    assert "71%? 142k/200k" in format_context(assumed.model_dump())
+    assert "71%? 142k/200k" in format_figures(assumed.model_dump())
+
+
+ASKED = "permission: Bash pytest tests/reports/test_totals.py"
+
+
+def test_80_columns_show_what_agents_need_instead_of_empty_columns() -> None:
+    asking = Needs(kind="permission", detail=ASKED.partition(": ")[2])
+    agents = [row("api"), row("web", state="needs_you", needs=asking)]
+
+    head, api, web = table_lines([each.model_dump() for each in agents], 80)
+
+    assert head.split() == ["NAME", "STATE", "BAND", "DOING"]
+    assert api.split() == ["api", "working", "unknown"]
+    assert web.endswith(ASKED)
+
+
+def test_80_columns_have_the_percentage_without_the_bar_if_the_text_needs_the_room() -> None:
+    asking = Needs(kind="permission", detail=ASKED.partition(": ")[2])
+    busy = row("api", context=FULL, activity="Edit")
+    agents = [each.model_dump() for each in (busy, row("web", state="needs_you", needs=asking))]
+
+    lines = table_lines(agents, 80)
+    assert lines[1].split() == ["api", "working", "71%", "act", "~6", "left", "Edit"]
+    assert lines[2].endswith("  permission: Bash pytest tests/repor…")
+    assert max(map(len, lines)) == 80
+    assert "working     71%  142k/200k  act" in table_lines(agents, 106)[1]
+    assert "█" in table_lines(agents[:1], 80)[1]
+    assert "█" in table_lines(agents, None)[1]
 
 
 def test_status_loads_nothing_heavy(answering: Any) -> None:
