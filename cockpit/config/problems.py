@@ -20,7 +20,7 @@ from cockpit.config.lines import KeyPath
 from cockpit.config.schema import Settings
 from cockpit.config.values import Refused
 from cockpit.core.errors import BadConfig, BadUsage
-from cockpit.core.safetext import quoted
+from cockpit.core.safetext import quoted, safe_line
 
 MOST_FINDINGS = 20
 """Maximum errors of one file that are described and sorted by line; the first ten are shown."""
@@ -112,10 +112,27 @@ def _describe(finding: ErrorDetails, path: KeyPath) -> tuple[str, str]:
         return f"expected {words.get(kind, 'more than')} {bound:g}", ""
     if kind == "too_short":
         return "expected at least one", ""
+    if kind == "tuple_type" and (keys := known_keys(path)):
+        return f"expected a list of tables, not {_named(finding['input'])}", _header(
+            path, finding["input"], keys
+        )
     expected = _EXPECTED.get(kind)
     if expected is None:
         return finding["msg"][:1].lower() + finding["msg"][1:], ""
     return f"expected {expected}, not {_named(finding['input'])}", ""
+
+
+def _header(path: KeyPath, given: object, keys: list[str]) -> str:
+    """Return the hint with the header of a table in the list at `path`.
+
+    `[agents.one]` gives the name of a table where the list's tables have the key `name`.
+    """
+    header = f"[[{'.'.join(part for part in path if isinstance(part, str))}]]"
+    entries = given.items() if isinstance(given, dict) else ()
+    tables = [str(name) for name, value in entries if isinstance(value, dict)]
+    if tables and "name" in keys and tables[0] not in keys:
+        return f'Write {header} with name = "{safe_line(tables[0], 40)}".'
+    return f"Write {header} above each table."
 
 
 def _named(value: object) -> str:

@@ -61,7 +61,15 @@ CASES = {
     "table expected": ("defaults = 3\n", "1: defaults: expected a table, not a number"),
     "tables expected": (
         "[agents]\nname = 'x'\n",
-        "1: agents: expected a list in [brackets], not a",
+        "1: agents: expected a list of tables, not a table|Write [[agents]] above each table.",
+    ),
+    "a table for each name": (
+        "[agents.one]\nprompt = 'x'\n",
+        '1: agents: expected a list of tables, not a table|Write [[agents]] with name = "one".',
+    ),
+    "hooks without a list": (
+        AGENT + '[agents.hooks.on_session_start]\ntype = "shell"\ncommand = ["x"]\n',
+        "|Write [[agents.hooks.on_session_start]] above each table.",
     ),
     "too small": (
         "[defaults.handoff]\nconcurrent = 0\n",
