@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import shutil
+import sys
+import textwrap
 from pathlib import Path
 
 import click
@@ -13,6 +16,8 @@ from cockpit.cli.options import common_options, with_common_options
 from cockpit.cli.output import json_text
 
 _MARKS = {"fit": "ok  ", "note": "note", "unfit": "BAD "}
+_INDENT = 19
+"""Column at which a finding's text begins."""
 
 
 @click.command(
@@ -54,6 +59,21 @@ def doctor(as_json: bool) -> int:
 
 
 def _print(finding: Finding) -> None:
-    print(f"{_MARKS[finding.level]}  {finding.topic:<12} {finding.said}")
+    print(_wrapped(f"{_MARKS[finding.level]}  {finding.topic:<{_INDENT - 7}} ", finding.said))
     if finding.remedy:
-        print(f"{'':<19}-> {finding.remedy}")
+        print(_wrapped(f"{'':<{_INDENT}}-> ", finding.remedy))
+
+
+def _wrapped(start: str, text: str) -> str:
+    """Return `start` and the text; on a terminal, wrapped between words to its width."""
+    if not sys.stdout.isatty():
+        return start + text
+    width = max(2 * len(start), shutil.get_terminal_size().columns)
+    lines = [
+        line
+        for part in text.splitlines()
+        for line in textwrap.wrap(
+            part, width - len(start), break_long_words=False, break_on_hyphens=False
+        )
+    ]
+    return start + f"\n{'':<{len(start)}}".join(lines)

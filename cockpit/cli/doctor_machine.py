@@ -89,7 +89,10 @@ def claude(environment: Mapping[str, str], directory: Path) -> list[Finding]:
     except CockpitError as error:
         return [from_error("claude", error)]
     where = "from claude-agent-sdk; none on PATH" if program.bundled else str(program.path)
-    return [_version("claude", program.version, where), *_first_screens(environment, directory)]
+    return [
+        _version("claude", program.version, where),
+        *_first_screens(environment, directory, bundled=program.bundled),
+    ]
 
 
 def _version(name: str, version: str, where: str) -> Finding:
@@ -186,7 +189,13 @@ def gemini(environment: Mapping[str, str], directory: Path) -> list[Finding]:
     return findings
 
 
-def _first_screens(environment: Mapping[str, str], directory: Path) -> list[Finding]:
+def _first_screens(
+    environment: Mapping[str, str], directory: Path, *, bundled: bool
+) -> list[Finding]:
+    """Return notes about open questions of the first run.
+
+    A `bundled` program is not on PATH, so the user can only answer in the agent's pane.
+    """
     from cockpit.adapters.agents.claude.first_run import open_questions
 
     repository = main_checkout(directory)
@@ -195,12 +204,14 @@ def _first_screens(environment: Mapping[str, str], directory: Path) -> list[Find
     if "onboarding" in questions:
         findings.append(
             note("claude", "Not set up yet: an agent will first show the welcome screens",
-                 "Run `claude` once, or answer the screens in the agent's pane.")
+                 "Answer the screens in the agent's pane."
+                 if bundled else "Run `claude` once, or answer the screens in the agent's pane.")
         )  # fmt: skip
     if "trust" in questions:
         findings.append(
             note("claude", f"Does not trust {repository} yet, and will ask in the pane",
-                 "Run `claude` in the folder and accept. Until then cockpit's hooks do not run.")
+                 f"{'Accept in the pane.' if bundled else 'Run `claude` in the folder and accept.'} "
+                 "Until then cockpit's hooks do not run.")
         )  # fmt: skip
     return findings
 

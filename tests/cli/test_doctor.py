@@ -155,6 +155,42 @@ def test_first_screens_are_told_beforehand(own_home: Path) -> None:
     assert str(repository) in topics[1].said
 
 
+@pytest.mark.parametrize("on_path", [True, False])
+def test_only_a_program_on_path_is_to_be_run(own_home: Path, *, on_path: bool) -> None:
+    repository, programs = own_home / "project", own_home / "programs"
+    lay_repository(repository)
+    programs.mkdir()
+    if on_path:
+        (programs / "claude").write_text("#!/bin/sh\necho 99.0.0\n")
+        (programs / "claude").chmod(0o755)
+    environment = {"PATH": f"{programs}:/usr/bin:/bin", "HOME": str(own_home / "home")}
+
+    found = [one for one in claude(environment, repository) if one.level == "note"]
+
+    assert [one.remedy.startswith("Run `claude`") for one in found] == [on_path, on_path]
+    assert all(one.remedy for one in found)
+
+
+def test_a_terminal_gets_lines_wrapped_between_words(
+    own_home: Path, monkeypatch: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(own_home)
+    (own_home / "ck" / "cockpit.toml").write_text("[defaults]\nmood = 1\n")
+    assert run(["doctor"]) == 1
+    whole = capsys.readouterr().out
+
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "50")
+    assert run(["doctor"]) == 1
+    wrapped = capsys.readouterr().out
+
+    assert wrapped.split() == whole.split()
+    # A word that is longer than the line, such as a path, is not broken.
+    assert all(len(line) <= 50 or len(line[19:].split()) <= 2 for line in wrapped.splitlines())
+    continued = [line for line in wrapped.splitlines() if line.startswith(" " * 19)]
+    assert len(continued) > len([line for line in whole.splitlines() if line.startswith(" ")])
+
+
 @pytest.mark.parametrize("kind", ["worktree", "relative", "bare", "submodule"])
 def test_a_folder_is_trusted_as_claude_code_stores_it(own_home: Path, kind: str) -> None:
     """A worktree is trusted with its main checkout or bare repository; a submodule by itself."""
