@@ -15,6 +15,7 @@ from cockpit.core.deferred_dataclass import dataclass
 from cockpit.core.far_names import LONGEST_NAME, host_and_name
 from cockpit.core.plurals import counted
 from cockpit.core.safetext import safe_line
+from cockpit.core.search import excerpt
 from cockpit.tui.present import words
 from cockpit.tui.present.lineage import duration
 from cockpit.tui.present.paths import short_path
@@ -176,8 +177,19 @@ def outcome_of(entry: Entry) -> tuple[str, str, str]:
     return _OUTCOMES.get(entry.outcome, ("·", safe_line(plain, 12), "muted"))
 
 
-def line(entry: Entry, width: int, now: datetime, widest: int, *, marked: bool) -> list[Span]:
-    """Return the line of a handoff; narrow lines leave out values that `detail` shows."""
+def line(
+    entry: Entry,
+    width: int,
+    now: datetime,
+    widest: int,
+    *,
+    marked: bool,
+    terms: Sequence[str] = (),
+) -> list[Span]:
+    """Return the line of a handoff; narrow lines leave out values that `detail` shows.
+
+    With the `terms` of a search, the excerpt is cut around the first of them.
+    """
     glyph, word, role = outcome_of(entry)
     age = words.age(words.seconds_since(entry.created, now))
     spans = [
@@ -193,7 +205,10 @@ def line(entry: Entry, width: int, now: datetime, widest: int, *, marked: bool) 
         spans.append(Span(fit(_written(entry), 14), "muted"))
     room = width - sum(cell_len(span.text) for span in spans)
     text = entry.found or _many(entry) or entry.goal.strip().partition("\n")[0]
-    spans.append(Span(fit(f" {safe_line(text, 300)}", max(0, room))))
+    text = safe_line(text, 300)
+    if cell_len(text) >= room:
+        text = excerpt(text, terms, max(1, room - 3)) or text
+    spans.append(Span(fit(f" {text}", max(0, room))))
     return merged(spans)
 
 

@@ -84,6 +84,16 @@ def test_a_line_has_exactly_the_width_and_says_its_outcome(width: int, marked: b
     assert "\x1b" not in "".join(plain(spans) for spans in below)
 
 
+def test_a_narrow_line_shows_the_match_of_the_search() -> None:
+    found = "- An invalid duration raises an error, which is a ValueError, as in the parser"
+    (entry,) = entries([chain("api", session(1, handoff("a", AT, found=found)))])
+    text = plain(line(entry, 80, NOW, 8, marked=False, terms=["valueerror"]))
+    assert "ValueError" in text
+    assert cell_len(text) == 80
+    whole = plain(line(entry, 160, NOW, 8, marked=False, terms=["valueerror"]))
+    assert found in whole
+
+
 def test_the_day_and_the_time_are_whole_on_80_columns() -> None:
     done = handoff("a", AT, tokens_after=24_000, answered_by="somebody@a-machine-with-a-long-name")
     (entry,) = entries([chain("api", session(1, done))])

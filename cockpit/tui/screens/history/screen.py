@@ -20,6 +20,7 @@ from cockpit.client.client import Client
 from cockpit.client.joined_client import JoinedClient
 from cockpit.core.errors import CockpitError
 from cockpit.core.far_names import far_name, host_and_name
+from cockpit.core.search import words
 from cockpit.tui.keys.action import Context, Handlers
 from cockpit.tui.keys.actions import BY_ID
 from cockpit.tui.keys.bindings import bindings
@@ -415,7 +416,10 @@ class HistoryScreen(BaseScreen):
         if widest is None:
             widest = self._widest[width] = history.widest_name(self._entries.values(), width)
         marked = key in self._marked
-        return history.line(self._entries[key], width, self._now(), widest, marked=marked)
+        terms = words(self._searched)
+        return history.line(
+            self._entries[key], width, self._now(), widest, marked=marked, terms=terms
+        )
 
     def _head(self, width: int) -> list[Any]:
         loaded = self._history
