@@ -20,6 +20,7 @@ from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO
 
+from cockpit.adapters.documents.copies import Copies
 from cockpit.adapters.process.terminals import without_echo
 from cockpit.client.http import HttpClient
 from cockpit.config.paths import DEMO_VARIABLE, KEPT
@@ -99,7 +100,8 @@ class Flight:
         documents = self.scratch.documents()
         seconds = time.monotonic() - self.began
         folder, kept = self.scratch.folder, self.keep
-        self.say(summary(status, documents, folder, seconds, kept=kept))
+        saved = len(Copies(self.scratch.places.handoffs).all())
+        self.say(summary(status, documents, folder, seconds, kept=kept, saved=saved))
 
 
 def fly_headless(

@@ -7,46 +7,69 @@ from pathlib import Path
 
 from cockpit.core.errors import Failed
 from cockpit.core.plurals import counted
+from cockpit.core.timestamps import duration
 from cockpit.demo.job import Job
 from cockpit.demo.jobs import Jobs
 from cockpit.wire.status import AgentStatus, Status
 
 
 def summary(
-    status: Status, documents: Sequence[Path], folder: Path, seconds: float, *, kept: bool
+    status: Status,
+    documents: Sequence[Path],
+    folder: Path,
+    seconds: float,
+    *,
+    kept: bool,
+    saved: int = 0,
 ) -> str:
     """Return the run's totals on the first line, then a line for each agent and document.
 
-    Documents are only listed if the demo's folder is `kept`.
+    `documents` are those in the worktrees, which are only listed if the demo's folder is `kept`.
+    `saved` is the number of cockpit's copies, which remain when a worktree is removed.
     """
-    sessions = sum(agent.session_number or 0 for agent in status.agents)
+    sessions = sum(map(sessions_of, status.agents))
     handoffs = sum(agent.handoffs for agent in status.agents)
     counts = (
         counted(len(status.agents), "agent"),
         counted(sessions, "session"),
         counted(handoffs, "handoff"),
-        counted(len(documents), "document"),
-        f"{seconds:.0f} s",
+        counted(max(saved, len(documents)), "document"),
+        duration(seconds),
     )
+    names = max((len(agent.name) for agent in status.agents), default=0)
     lines = [
         ", ".join(counts),
-        *map(row, status.agents),
+        *(row(agent, names) for agent in status.agents),
         *(f"  document  {path.relative_to(folder)}" for path in documents if kept),
     ]
     return "\n".join(lines)
 
 
-def row(agent: AgentStatus) -> str:
-    """Format the line for one agent: name, mode, state and counts."""
+def row(agent: AgentStatus, names: int) -> str:
+    """Format the line for one agent: name, mode, state and counts.
+
+    `names` is the width of the first column.
+    """
     state = agent.state.replace("_", " ")
     parts = [
-        f"  {agent.name:<12} {agent.mode:<8} {state:<8}",
-        counted(agent.session_number or 0, "session"),
+        f"  {agent.name:<{names}}  {agent.mode:<7}  {state:<11}",
+        counted(sessions_of(agent), "session"),
         counted(agent.handoffs, "handoff"),
     ]
+    if undone := sessions_of(agent) - (agent.session_number or 0):
+        parts.append(f"{undone} undone")
     if agent.compactions:
         parts.append(counted(agent.compactions, "compaction"))
     return "  ".join(parts)
+
+
+def sessions_of(agent: AgentStatus) -> int:
+    """Return the number of an agent's sessions, including those that an undo has ended.
+
+    Each handoff started a session. `session_number` is lower after an undo.
+    """
+    number = agent.session_number or 0
+    return max(number, agent.handoffs + 1) if number else 0
 
 
 def check(status: Status, documents: Sequence[Path], jobs: Jobs) -> None:

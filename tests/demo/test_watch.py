@@ -124,14 +124,25 @@ def test_a_flight_that_shows_everything_passes() -> None:
     status = Status(agents=[agent(**ROUNDING), agent(**durations), agent(**WEEKS)])
     check(status, [Path("/f/a.md"), Path("/f/b.md")], jobs_for(3))
     text = summary(status, [Path("/f/a.md"), Path("/f/b.md")], Path("/f"), 87.4, kept=True)
-    assert text.splitlines()[0] == "3 agents, 5 sessions, 2 handoffs, 2 documents, 87 s"
+    assert text.splitlines()[0] == "3 agents, 5 sessions, 2 handoffs, 2 documents, 1.5 min"
     assert text.splitlines()[-1] == "  document  b.md"
 
 
 def test_one_of_each_is_told_as_one() -> None:
-    status = Status(agents=[agent(**{**ROUNDING, "session_number": 1})])
-    text = summary(status, [Path("/f/a.md")], Path("/f"), 1.0, kept=True)
-    assert text.splitlines()[0] == "1 agent, 1 session, 1 handoff, 1 document, 1 s"
+    one = summary(Status(agents=[agent(**ROUNDING)]), [Path("/f/a.md")], Path("/f"), 1.0, kept=True)
+    assert one.splitlines()[0] == "1 agent, 2 sessions, 1 handoff, 1 document, 1 s"
+    none = summary(Status(agents=[agent(**WEEKS)]), [], Path("/f"), 1.0, kept=True)
+    assert none.splitlines()[0] == "1 agent, 1 session, 0 handoffs, 0 documents, 1 s"
+
+
+def test_an_undone_handoff_and_a_document_of_a_removed_worktree_are_counted() -> None:
+    undone = agent(**{**ROUNDING, "session_number": 1, "state": "needs_you"})
+    status = Status(agents=[undone, agent(**WEEKS)])
+    text = summary(status, [Path("/f/a.md")], Path("/f"), 1.0, kept=False, saved=2)
+    total, rounding, weeks = text.splitlines()
+    assert total == "2 agents, 3 sessions, 1 handoff, 2 documents, 1 s"
+    assert rounding.endswith("needs you    2 sessions  1 handoff  1 undone")
+    assert weeks.index("1 session") == rounding.index("2 sessions")
 
 
 def test_a_flight_without_its_handoff_fails() -> None:
