@@ -6,7 +6,10 @@ import shlex
 from collections.abc import Sequence
 from datetime import datetime
 from enum import Enum
+from pathlib import PurePath
 from typing import NamedTuple
+
+from rich.cells import cell_len
 
 from cockpit.core.far_names import far_name
 from cockpit.core.plurals import counted
@@ -111,23 +114,37 @@ def _what_is_lost(tree: WorktreeStatus) -> str:
     )
 
 
-def back_again(tree: WorktreeStatus, reference: str | None) -> list[str]:
-    """Return the commands that restore a removed worktree.
+def back_again(tree: WorktreeStatus, reference: str | None, width: int) -> list[str]:
+    """Return the lines of the commands that restore a removed worktree, to run in its repository.
 
-    `reference` is the git ref of the saved contents; None if nothing was saved.
+    `reference` is the git ref of the saved contents; None if nothing was saved. A command that is
+    wider than `width` continues after a backslash, so that a shell runs a copy of the lines.
     """
-    there = f"On {tree.host}: " if tree.host else ""
-    repository, directory = shlex.quote(tree.repository), shlex.quote(tree.directory)
-    at = shlex.quote(tree.branch) if tree.branch else f"--detach {tree.head or reference or 'HEAD'}"
-    if not reference:
-        return [safe_line(f"{there}git -C {repository} worktree add {directory} {at}", 600)]
-    # Not git restore: gitattributes filters could change the bytes.
-    commands = [
-        f"{there}git -C {repository} worktree add --no-checkout {directory} {at}",
-        f"{there}cockpit worktrees restore {shlex.quote(reference)} {directory}",
-        f"{there}git -C {directory} reset -q",
-    ]
-    return [safe_line(command, 600) for command in commands]
+    directory = PurePath(tree.directory)
+    if directory.is_relative_to(tree.repository):
+        directory = directory.relative_to(tree.repository)
+    at = (tree.branch,) if tree.branch else ("--detach", tree.head or reference or "HEAD")
+    commands: list[tuple[str, ...]] = [("git", "worktree", "add", str(directory), *at)]
+    if reference:
+        # Not git restore: gitattributes filters could change the bytes.
+        commands = [
+            ("git", "worktree", "add", "--no-checkout", str(directory), *at),
+            ("cockpit", "worktrees", "restore", reference, str(directory)),
+            ("git", "-C", str(directory), "reset", "-q"),
+        ]
+    return [line for command in commands for line in _continued(command, width)]
+
+
+def _continued(command: Sequence[str], width: int) -> list[str]:
+    lines, current = [], ""
+    for argument in command:
+        word = safe_line(shlex.quote(argument), 400)
+        if current and cell_len(f"{current} {word} \\") > width:
+            lines.append(f"{current} \\")
+            current = f"  {word}"
+        else:
+            current = f"{current} {word}" if current else word
+    return [*lines, current]
 
 
 class Keys(NamedTuple):

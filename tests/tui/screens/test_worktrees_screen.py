@@ -124,9 +124,10 @@ async def test_removing_takes_two_different_keys_and_tells_how_to_have_it_back(f
         await flight.press("y")
         await flight.reads(
             "1 worktree", "✓ removed /r/.worktrees/api", "saved as refs/cockpit/salvage/api/1",
-            "git -C /r worktree add --no-checkout /r/.worktrees/api agent/api",
-            "cockpit worktrees restore refs/cockpit/salvage/api/1 /r/.worktrees/api",
-            "git -C /r/.worktrees/api reset -q",
+            "to restore it, in /r:",
+            "git worktree add --no-checkout .worktrees/api agent/api",
+            "cockpit worktrees restore refs/cockpit/salvage/api/1 .worktrees/api",
+            "git -C .worktrees/api reset -q",
         )  # fmt: skip
         assert flight.asked == [RemoveWorktree(tree="/r/.worktrees/api")]
         await flight.press("q", "W")
@@ -264,7 +265,11 @@ async def test_how_to_restore_a_removed_worktree_is_in_sight(fly: Fly) -> None:
         await flight.press("x")
         await flight.reads("Remove /r/.worktrees/api?")
         await flight.press("y")
-        await flight.reads("9 worktrees", "to restore it:", "reset -q")
+        await flight.reads("9 worktrees", "to restore it, in /r:", "reset -q")
+        shown = [line.strip(" ▌│╭╮╰╯─\n") for line in flight.text().splitlines()]
+        restore = next(line for line in shown if line.startswith("cockpit worktrees restore"))
+        assert restore.endswith("20261121T120000Z \\")
+        assert shown[shown.index(restore) + 1] == ".worktrees/api"
 
 
 async def test_how_to_restore_a_worktree_names_the_machine_of_the_screen(fly: Fly) -> None:
@@ -277,4 +282,4 @@ async def test_how_to_restore_a_worktree_names_the_machine_of_the_screen(fly: Fl
         await flight.press("x")
         await flight.reads("Remove /r/.worktrees/api?")
         await flight.press("y")
-        await flight.reads("to restore it, on gpu1:", "worktree add /r/.worktrees/api")
+        await flight.reads("to restore it, on gpu1, in /r:", "worktree add .worktrees/api")

@@ -263,11 +263,14 @@ class WorktreesScreen(BaseScreen):
             lines.append(Span(f"  ✓ removed {safe_line(name_of(removed.tree), 400)}", "success"))
             if removed.reference:
                 lines.append(Span(f"    saved as {safe_line(removed.reference, 200)}", ""))
-            back = back_again(removed.tree, removed.reference)
-            # Of another host's worktree, each command names the host.
-            at_main = main.is_remote and not removed.tree.host
-            there = f", on {safe_line(main.host, 32)}" if at_main else ""
-            lines += [Span(f"    {text}", "muted") for text in (f"to restore it{there}:", *back)]
+            tree = removed.tree
+            host = tree.host or (main.host if main.is_remote else None)
+            there = f"on {safe_line(host, 32)}, " if host else ""
+            home = "" if host else self.ui.home
+            text = f"    to restore it, {there}in {short_path(tree.repository, home)}:"
+            lines.append(Span(text, "muted"))
+            back = back_again(tree, removed.reference, width - 6)
+            lines += [Span(f"      {command}", "muted") for command in back]
         for part in self.model.lost:
             host = safe_line(part.host, 32)
             lines.append(Span(f"  {host} does not answer: its worktrees are not listed", "muted"))
