@@ -16,7 +16,7 @@ from textual.driver import Driver
 from textual.drivers.linux_driver import LinuxDriver
 from textual.events import Event, Key
 from textual.filter import LineFilter, Monochrome, NoColor
-from textual.notifications import SeverityLevel
+from textual.notifications import Notification, SeverityLevel
 from textual.screen import Screen
 from textual.theme import Theme
 
@@ -27,6 +27,7 @@ from cockpit.tui.keys.actions import ACTIONS, BY_ID, key_label, keys_of
 from cockpit.tui.keys.bindings import keymap
 from cockpit.tui.present.keys import shown_key
 from cockpit.tui.present.paths import short_paths
+from cockpit.tui.present.span import broken
 from cockpit.tui.reload import SettingsReloader
 from cockpit.tui.screens.fleet.screen import FleetScreen
 from cockpit.tui.screens.leaving import leave, what_keeps_running
@@ -57,6 +58,10 @@ RECENT = 5
 """Number of recently run actions that the command palette lists before the other actions."""
 KEEP_SECONDS = 1.0
 """Minimum seconds between two saves of the selection."""
+SYSTEM = "-textual-system"
+"""The class of Textual's own widgets, such as the one that shows messages."""
+MESSAGE_EDGES, MESSAGE_LINES = 3, 6
+"""Cells beside a message's text, and maximum lines of a message; both as in `app.tcss`."""
 
 
 def _palette() -> type[Provider]:
@@ -165,6 +170,32 @@ class CockpitApp(App[bool]):
 
     def on_notify(self) -> None:
         self._notifications.clear()
+
+    def _refresh_notifications(self) -> None:
+        super()._refresh_notifications()
+        self._make_room()
+
+    def _unnotify(self, notification: Notification, refresh: bool = True) -> None:
+        super()._unnotify(notification, refresh)
+        self._make_room()
+
+    def _make_room(self) -> None:
+        """Move the screen down by the lines of the message below the first one.
+
+        So a message covers the title only, not what the message is about. A low screen has no lines
+        to spare.
+        """
+        if not self._screen_stack or self.screen.is_modal:
+            return
+        top = next((child for child in self.screen.children if not child.has_class(SYSTEM)), None)
+        if top is None:
+            return
+        width = max(1, self.size.width - MESSAGE_EDGES)
+        lines = [len(broken(notification.message, width)) for notification in self._notifications]
+        is_low = self.screen.has_class("-low")
+        room = 0 if is_low else min(max(lines, default=1), MESSAGE_LINES) - 1
+        if top.styles.margin.top != room:
+            top.styles.margin = (room, 0, 0, 0)
 
     async def action_quit(self) -> None:
         leave(self, self._ui)

@@ -67,3 +67,16 @@ async def test_a_key_from_before_a_message_does_not_hide_it(
         flight.app.post_message(typed_ahead)
         await flight.until(lambda: flight.app.model.selected != "api", "the key's effect")
         assert len(flight.toasts()) == 1
+
+
+async def test_a_message_of_two_lines_covers_the_title_only(fly: Fly) -> None:
+    async with fly(scene(), toasts=True, selected="api", size=(80, 24)) as flight:
+        await flight.press("W")
+        await flight.reads("Worktrees", "No worktrees.")
+        before = flight.text().splitlines()
+        show_error(flight.app.screen, CockpitError("It failed", "because of this. " * 6, "do that"))
+        await flight.until(lambda: flight.text().splitlines()[2:5] == before[1:4], "room")
+        await flight.until(lambda: "do that" in flight.text().splitlines()[1], "the message")
+        flight.app._messages._at -= READ
+        await flight.press("j")
+        await flight.until(lambda: flight.text().splitlines() == before, "the screen as before")
