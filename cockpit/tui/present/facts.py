@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from cockpit.core.safetext import safe_line
 from cockpit.tui.present.fold import worded
-from cockpit.tui.present.span import Span
+from cockpit.tui.present.span import Span, fit_path
 
 TITLES = 12
 """Cells for the name of a group, at the left."""
@@ -19,10 +20,13 @@ _TODO = {
 }
 
 
-def fact_lines(facts: Mapping[str, Any], width: int) -> list[list[Span]]:
-    """Return the lines of a session's facts, in groups; empty groups are left out."""
+def fact_lines(facts: Mapping[str, Any], width: int, folder: str = "") -> list[list[Span]]:
+    """Return the lines of a session's facts, in groups; empty groups are left out.
+
+    Paths below `folder`, the agent's worktree or directory, are relative to it.
+    """
     lines: list[list[Span]] = []
-    for title, entries in _groups(facts, max(8, width - TITLES - 2)):
+    for title, entries in _groups(facts, max(8, width - TITLES - 2), folder):
         if lines and entries:
             lines.append([])
         for index, entry in enumerate(entries):
@@ -31,20 +35,31 @@ def fact_lines(facts: Mapping[str, Any], width: int) -> list[list[Span]]:
     return lines or [[Span("  Nothing known about this session yet.", "muted")]]
 
 
-def _groups(facts: Mapping[str, Any], width: int) -> Iterator[tuple[str, list[list[Span]]]]:
+def _groups(
+    facts: Mapping[str, Any], width: int, folder: str
+) -> Iterator[tuple[str, list[list[Span]]]]:
     goal = str(facts.get("goal") or "")
     lines = [line for part in goal.splitlines() for line in worded(part, width)]
     yield "goal", [[Span(line)] for line in lines[:GOAL_LINES]]
     standing = facts.get("standing") or ()
     yield "in force", [part for statement in standing for part in _statement(statement, width)]
     yield "todos", [part for todo in facts.get("todos") or () for part in _todo(todo, width)]
-    yield "last", _texts(facts.get("recent_activity"), width, "")
-    yield "files", _texts(facts.get("files_modified"), width, "")
+    recent = [_relative(str(text), folder) for text in facts.get("recent_activity") or ()]
+    yield "last", _texts(recent, width, "")
+    files = [_relative(str(file), folder) for file in facts.get("files_modified") or ()]
+    yield "files", [[Span(fit_path(safe_line(file, 400), width).rstrip())] for file in files]
     yield "commits", [_commit(commit, width) for commit in facts.get("commits") or ()]
     status = facts.get("git_status")
     yield "git status", _texts(str(status).splitlines() if status else (), width, "muted")
     yield "subagents", [_subagent(subagent, width) for subagent in facts.get("subagents") or ()]
     yield "background", [_task(task, width) for task in facts.get("background") or ()]
+
+
+def _relative(text: str, folder: str) -> str:
+    """Return the text with paths below the folder relative to it."""
+    if folder in ("", "/"):
+        return text
+    return re.sub(rf"(?<![^\s\"'(=]){re.escape(folder.rstrip('/'))}/(?=[^\s])", "", text)
 
 
 def _texts(texts: Any, width: int, role: str) -> list[list[Span]]:

@@ -20,7 +20,7 @@ from cockpit.tui.present import words
 from cockpit.tui.present.lineage import duration
 from cockpit.tui.present.paths import short_path
 from cockpit.tui.present.review import WRITERS
-from cockpit.tui.present.span import Span, fit, merged
+from cockpit.tui.present.span import Span, fit, fit_path, merged
 from cockpit.wire.history import HistoryChain, HistoryHandoff, HistorySession
 
 _OUTCOMES = {
@@ -313,7 +313,7 @@ def detail(entry: Entry | None, width: int, height: int, home: str = "") -> list
     lines = [
         [Span(fit(f" {safe_line(entry.goal or 'no prompt', 400)}", width))],
         [Span(fit(f" {' · '.join(part for part in ended if part)}", width), role)],
-        [Span(fit(f" {safe_line(_place(entry, home), 400)}", width), "muted")],
+        [Span(_place(entry, width, home), "muted")],
     ]
     if entry.quality:
         lines.append([Span(fit(f" {entry.quality}", width), "muted")])
@@ -322,6 +322,9 @@ def detail(entry: Entry | None, width: int, height: int, home: str = "") -> list
     return lines[:height]
 
 
-def _place(entry: Entry, home: str) -> str:
-    where = short_path(entry.document, home) if entry.document else entry.why or ""
-    return f"{host_and_name(entry.id)[1][:8]}  {where}"
+def _place(entry: Entry, width: int, home: str) -> str:
+    """Return the handoff's id, and the path of its document, cut so that the file's name stays."""
+    start = f" {host_and_name(entry.id)[1][:8]}  "
+    if not entry.document:
+        return fit(f"{start}{safe_line(entry.why or '', 400)}", width)
+    return start + fit_path(short_path(entry.document, home), max(0, width - cell_len(start)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from rich.cells import cell_len, set_cell_size
@@ -38,6 +39,30 @@ def fit_words(text: str, width: int) -> str:
     if ends and cell_len(kept[: ends[-1]]) * 2 >= width:
         kept = kept[: ends[-1] + (kept[ends[-1] : ends[-1] + 1] == "/")]
     return fit(kept.rstrip() + "…", width)
+
+
+def fit_path(text: str, width: int) -> str:
+    """Like `fit`, but cut at the beginning, so that the file's name stays."""
+    if cell_len(text) <= width or width < 2:
+        return fit(text, width)
+    kept = text
+    while cell_len(kept) >= width:
+        kept = kept[1:]
+    return fit(f"…{kept}", width)
+
+
+def cut(spans: Sequence[Span], width: int) -> list[Span]:
+    """Return the spans, cut with an ellipsis to at most `width` cells."""
+    shown: list[Span] = []
+    room = width
+    for index, span in enumerate(spans):
+        length = cell_len(span.text)
+        is_last = index == len(spans) - 1
+        if length > room or (length == room and not is_last):
+            return [*shown, span._replace(text=fit(f"{span.text} ", room))]
+        shown.append(span)
+        room -= length
+    return shown
 
 
 def merged(spans: list[Span]) -> list[Span]:

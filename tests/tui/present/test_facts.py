@@ -27,6 +27,22 @@ def test_what_holds_from_earlier_sessions_is_listed_with_since_when() -> None:
     assert not {"\x1b", "\u202e", "\x07"} & set(text)
 
 
+def test_paths_are_relative_to_the_worktree_and_keep_the_files_name() -> None:
+    folder = "/tmp/demo/home/tally/.worktrees/rounding"
+    deep = f"{folder}/{'a-long-folder/' * 6}report.py"
+    facts = {
+        "files_modified": [f"{folder}/tally/report.py", deep, "/etc/hosts"],
+        "recent_activity": [f"Edit {folder}/tally/report.py"],
+    }
+    lines = [plain(line).strip() for line in fact_lines(facts, 70, folder)]
+    assert lines[0].endswith("Edit tally/report.py")
+    assert lines[0].split()[1:] == ["Edit", "tally/report.py"]
+    assert lines[2].split() == ["files", "tally/report.py"]
+    assert lines[3].startswith("…")
+    assert lines[3].endswith("/a-long-folder/report.py")
+    assert lines[4] == "/etc/hosts"
+
+
 def test_nothing_known_is_said() -> None:
     assert "Nothing known" in plain(fact_lines({}, 70)[0])
 

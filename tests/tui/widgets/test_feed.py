@@ -34,6 +34,20 @@ async def test_neither_the_host_nor_the_agent_is_said_twice(fly: Fly) -> None:
         )
 
 
+async def test_a_long_event_ends_with_an_ellipsis(fly: Fly) -> None:
+    client = MemoryClient(Status(agents=[agent("api")]))
+    client.happen("worktree.created", f"The worktree was created: {'/folder' * 20}/api", "api")
+    async with fly(client, size=(80, 24)) as flight:
+        await flight.press("e")
+        await flight.until(
+            lambda: any(
+                "was created: /folder" in line and "…" in line
+                for line in flight.text().splitlines()
+            ),
+            "an ellipsis",
+        )
+
+
 async def test_on_the_screen_of_one_agent_nobody_is_named(fly: Fly) -> None:
     async with fly(told(), selected="api") as flight:
         await flight.press("o", "5")

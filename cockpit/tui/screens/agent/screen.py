@@ -95,14 +95,14 @@ class AgentScreen(BaseScreen):
         lookups, why = self.lookups, self._why_unread
         strip, whole = (CachedLines(plot, partial(why, "course")) for _ in range(2))
         facts = CachedLines[dict[str, Any]](
-            lambda data, width, _: fact_lines(data, width), partial(why, "facts")
+            lambda data, width, _: fact_lines(data, width, self._folder()), partial(why, "facts")
         )
         self.strip = TextView(lambda *room: strip(lookups.course, *room), id="agent-strip")
         self.plot = TextView(lambda *room: whole(lookups.course, *room), id="agent-plot")
         self.chain = Picker(self._say_link, empty="No session yet.", id="agent-links")
         self.limits = Wrapped(most=MOST_LIMIT_LINES, id="agent-limits")
         self.facts = TextView(lambda *room: facts(lookups.facts, *room), id="agent-facts")
-        self.feed = Feed(of_one=True)
+        self.feed = Feed(self.ui.home, of_one=True)
         self.files = DiffFiles(self.ui, lambda: lookups.diff, partial(why, "diff"))
         self.diff = self.files.text
 
@@ -299,6 +299,11 @@ class AgentScreen(BaseScreen):
         if self.section == "events":
             ours = [event for event in self.model.events if event.agent == self.name_of_agent]
             self.feed.show(ours)
+
+    def _folder(self) -> str:
+        """Return the folder of the agent's work, to which the paths of facts are relative."""
+        agent = self.agent
+        return "" if agent is None else agent.worktree or agent.directory
 
     def _reasons(self) -> list[Span]:
         """Return why the agent waits, without the state, which the title shows."""

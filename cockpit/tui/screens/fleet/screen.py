@@ -79,7 +79,7 @@ class FleetScreen(Screen[None]):
         self.split = PaneSplit(self, self.memory)
         self.left = Vertical(id="left")
         self.pane = PaneView()
-        self.feed = Feed()
+        self.feed = Feed(ui.home)
         self.below = Vertical(id="below")
         self.context_panel: ContextPanel | None = None
         """The panel of the selected agent's context; None until the panel is first shown."""

@@ -23,7 +23,7 @@ from cockpit.tui.keys.bindings import bindings
 from cockpit.tui.present.history import Entry
 from cockpit.tui.present.paths import short_path
 from cockpit.tui.present.review import facts_line
-from cockpit.tui.present.span import Span, fit
+from cockpit.tui.present.span import Span, fit_path
 from cockpit.tui.screens.base_screen import TextScreen
 from cockpit.tui.screens.requests import show_error
 from cockpit.tui.screens.review.screen import MOST
@@ -99,7 +99,7 @@ class ReadingScreen(TextScreen):
         return [
             Span(title, "brand"),
             Span(who, "name"),
-            Span(fit(f" {place}", max(0, width - len(title) - len(who))), "muted"),
+            Span(fit_path(f" {place}", max(0, width - len(title) - len(who))), "muted"),
         ]
 
     def _known(self, width: int) -> list[Span]:
