@@ -42,6 +42,8 @@ class Action:
     """Returns why the action is unavailable now; None if it is available. See `why_not`."""
     shown: bool = False
     """Whether the key line shows the action while the action is available."""
+    also: str = ""
+    """Other words by which a search in the command palette finds the action."""
     is_destructive: bool = False
     """Whether the action is refused when keys look pasted, because it can affect an agent or leave
     cockpit."""

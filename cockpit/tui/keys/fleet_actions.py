@@ -20,7 +20,7 @@ FLEET: tuple[Action, ...] = (
     ),
     Action(
         "snooze", "snooze", "Ask again in 10 minutes; if snoozed, ask now.",
-        ("z",), check=reasons.cannot_answer, shown=True, is_destructive=True,
+        ("z",), check=reasons.cannot_answer, shown=True, also="wake", is_destructive=True,
     ),
     Action(
         "snooze-more", "snooze more", "Ask again when 10% more of the context is used.",
@@ -104,7 +104,9 @@ FLEET: tuple[Action, ...] = (
     Action("pane-up", "pane up", "Scroll the pane up.", ("pageup", "ctrl+u")),
     Action("pane-down", "pane down", "Scroll the pane down.", ("pagedown", "ctrl+d")),
     Action("inbox", "inbox", "Show everything that needs you.", ("i",)),
-    Action("history", "history", "Show all handoffs and their documents.", ("H",)),
+    Action(
+        "history", "history", "Show all handoffs and their documents.", ("H",), also="search find"
+    ),
     Action(
         "worktrees", "worktrees", "Worktrees, and what blocks removing each.",
         ("W",), check=reasons.needs_any_supervisor,
@@ -113,7 +115,7 @@ FLEET: tuple[Action, ...] = (
         "elsewhere", "elsewhere", "Sessions that cockpit did not start; adopt one.",
         ("E",), check=reasons.needs_any_supervisor,
     ),
-    Action("filter", "filter", "Filter agents.", ("slash",)),
+    Action("filter", "filter", "Filter agents.", ("slash",), also="search find"),
     Action("unfilter", "all", "Clear the marks, then the filter.", ("escape", "ctrl+g")),
     Action("sort", "sort", "Sort within groups by need, context, name, age or cost.", ("S",)),
     Action("pane-more", "larger pane", "Make the pane larger.", ("plus",)),

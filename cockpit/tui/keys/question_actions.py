@@ -24,7 +24,7 @@ QUESTIONS: tuple[Action, ...] = (
     ),
     Action(
         "review.snooze", "snooze", "Ask again in 10 minutes; if snoozed, ask now.",
-        ("z",), "review", reasons.cannot_answer, shown=True, is_destructive=True,
+        ("z",), "review", reasons.cannot_answer, shown=True, also="wake", is_destructive=True,
     ),
     Action(
         "review.snooze-more", "snooze more", "Ask again when 10% more of the context is used.",
@@ -112,7 +112,7 @@ QUESTIONS: tuple[Action, ...] = (
     ),
     Action(
         "inbox.snooze", "snooze", "Ask again in 10 minutes; if snoozed, ask now.",
-        ("z",), "inbox", shown=True, is_destructive=True,
+        ("z",), "inbox", shown=True, also="wake", is_destructive=True,
     ),
     Action(
         "inbox.open", "open", "Open the document or the agent's pane to answer.",

@@ -51,6 +51,15 @@ async def test_a_search_finds_the_sentence_of_the_help_after_the_name(fly: Fly) 
         assert "No matches" not in flight.text()
 
 
+@pytest.mark.parametrize(
+    ("word", "title"), [("search", "Filter"), ("find", "History"), ("wake", "Snooze")]
+)
+async def test_an_action_is_found_by_another_word_for_it(fly: Fly, word: str, title: str) -> None:
+    async with fly(scene(), selected="api") as flight:
+        hits = [hit async for hit in Actions(flight.app.screen).search(word)]
+        assert title in {str(hit.text) for hit in hits}
+
+
 def files_in(folder: Path) -> Callable[[], Files]:
     return partial(Files.read, Places.of({"COCKPIT_HOME": str(folder)}), None, folder, {})
 
