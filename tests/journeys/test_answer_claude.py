@@ -218,11 +218,13 @@ async def test_questions_are_answered_page_by_page() -> None:
         await answer(agent, second, 1, 3)
         review = await dialog(agent, second.identity)
         assert labels(review) == ["Submit answers", "Cancel"]
-        await answer(agent, review, 1)
+        submitted = await answer(agent, review, 1)
+        assert submitted.message.endswith('answered "Submit answers"')
 
         third = await dialog(agent, review.identity)
         assert any("Parser, Options" in told and "Postgres" in told for told in script.results)
-        await answer(agent, third, 3, text="DuckDB, as in 2. of the plan")
+        named = await answer(agent, third, 3, text="DuckDB, as in 2. of the plan")
+        assert "the tool ran" not in named.message
         fourth = await dialog(agent, third.identity)
         assert any("DuckDB, as in 2. of the plan" in told for told in script.results)
         talk = await answer(agent, fourth, len(fourth.choices))

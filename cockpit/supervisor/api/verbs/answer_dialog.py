@@ -37,6 +37,7 @@ keys for it; an earlier key is lost."""
 RESULT_WITHIN = 4.0
 """Seconds to wait for the hook or the transcript to report the result."""
 LOOK = 0.05
+TOOL_RAN = "the tool ran"
 MOST_REMEMBERED = 100
 
 
@@ -101,7 +102,11 @@ class AnswerHandler:
                 name=agent.name,
             )
         result = await self._result(before)
-        return Done(message=f'{agent.name}: answered "{chosen}"; {result}', name=agent.name)
+        message = f'{agent.name}: answered "{chosen}"'
+        # To the user, a question is not a tool that runs.
+        if dialog.dialog.kind != "question" or result != TOOL_RAN:
+            message += f"; {result}"
+        return Done(message=message, name=agent.name)
 
     async def _wanted(self, agent: Agent, identity: str) -> OpenDialog:
         if identity in self._answered:
@@ -254,7 +259,7 @@ class _Results:
         if self._state.refusals > self._refused:
             return "the tool was refused"
         if self._state.activity.tools > self._tools:
-            return "the tool ran"
+            return TOOL_RAN
         return None
 
 
