@@ -44,6 +44,8 @@ def step(
         ranked.append((8, Step("end", _end(keys))))
     elif moved := [agent for agent in everyone if agent.previous_session_id]:
         ranked.append((8, _after_handoffs(moved, keys)))
+    elif undone := [agent for agent in everyone if agent.handoffs]:
+        ranked.append((8, _after_undo(undone[0], keys)))
     if everyone and not ranked:
         ranked = [(9, Step("begin", _begin(keys)))]
     return next((entry for _, entry in ranked if entry.id not in dismissed), None)
@@ -142,6 +144,15 @@ def _after_handoffs(moved: Sequence[AgentStatus], keys: Mapping[str, str]) -> St
         f"document; {_key('undo', keys)} reopens the selected agent's previous session."
     )
     return Step(f"done {' '.join(agent.name for agent in moved)}", text)
+
+
+def _after_undo(agent: AgentStatus, keys: Mapping[str, str]) -> Step:
+    name = safe_line(agent.name, LONGEST_NAME)
+    text = (
+        f"{name} is back in its previous session. An undo does not change the worktree. "
+        f"{_key('history', keys)} shows the handoff and its document."
+    )
+    return Step(f"undone {agent.name}", text)
 
 
 def _end(keys: Mapping[str, str]) -> str:

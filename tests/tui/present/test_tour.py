@@ -117,6 +117,12 @@ def test_a_later_handoff_is_shown_although_the_one_before_was_hidden() -> None:
     assert again.text.startswith("rounding and durations")
 
 
+def test_an_undo_is_explained_instead_of_the_bars() -> None:
+    text = said(agent("rounding", handoffs=1), agent("weeks"))
+    assert text.startswith("rounding is back in its previous session.")
+    assert "H shows the handoff" in text
+
+
 def test_when_all_jobs_are_done_the_way_out_is_named() -> None:
     done = [agent("rounding", "done", previous_session_id="s"), agent("weeks", "done")]
     assert said(*done).startswith("All jobs are done. H shows each handoff")
