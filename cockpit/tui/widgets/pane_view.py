@@ -30,6 +30,8 @@ Place = tuple[str, AnsiStyle, int]
 
 KEPT = 2000
 """Maximum number of cached lines; a full cache is cleared."""
+ENDED = "This process has ended"
+"""The beginning of tmux's line in a dead pane, as cockpit configures it."""
 
 
 class PaneView(ScrollView, can_focus=False):
@@ -196,8 +198,20 @@ def _plain(line: str) -> str:
 
 
 def _until_last(lines: Sequence[str]) -> list[str]:
-    """Return the lines without trailing empty ones."""
+    """Return the lines without trailing empty ones, and without a key that only the pane has."""
     end = len(lines)
     while end and not lines[end - 1].strip():
         end -= 1
-    return list(lines[:end])
+    return [*lines[: end - 1], _without_key(lines[end - 1])] if end else []
+
+
+def _without_key(line: str) -> str:
+    """Return the last line of a dead pane without the key that goes back from the pane.
+
+    The key has another effect, or none, where the pane is only shown.
+    """
+    before, ended, rest = line.partition(ENDED)
+    how, dot, key = rest.partition(". ")
+    if ended and dot and key.rstrip().endswith("goes back."):
+        return f"{before}{ended}{how}."
+    return line

@@ -38,6 +38,13 @@ async def test_short_output_above_a_composer_at_the_bottom_is_in_sight(fly: Fly)
         assert flight.fleet.pane.scroll_offset.y == 0
 
 
+async def test_a_dead_pane_names_no_key_that_works_only_in_it(fly: Fly) -> None:
+    pane = ["Error: no such model", "", "This process has ended with status 1. F12 goes back.", ""]
+    async with fly(one(pane), size=(80, 24)) as flight:
+        await flight.reads("This process has ended with status 1.")
+        assert "F12" not in flight.text()
+
+
 async def test_only_lines_that_changed_are_drawn_again(fly: Fly) -> None:
     client = one([LONG, "one", "two"])
     async with fly(client, size=(80, 24)) as flight:
