@@ -20,7 +20,7 @@ from cockpit.tui.present import words
 from cockpit.tui.present.lineage import duration
 from cockpit.tui.present.paths import short_path
 from cockpit.tui.present.review import WRITERS
-from cockpit.tui.present.span import Span, fit, fit_path, merged
+from cockpit.tui.present.span import Span, broken, fit, fit_path, merged
 from cockpit.wire.history import HistoryChain, HistoryHandoff, HistorySession
 
 _OUTCOMES = {
@@ -313,18 +313,26 @@ def detail(entry: Entry | None, width: int, height: int, home: str = "") -> list
     lines = [
         [Span(fit(f" {safe_line(entry.goal or 'no prompt', 400)}", width))],
         [Span(fit(f" {' · '.join(part for part in ended if part)}", width), role)],
-        [Span(_place(entry, width, home), "muted")],
     ]
-    if entry.quality:
-        lines.append([Span(fit(f" {entry.quality}", width), "muted")])
     if entry.found and entry.found != entry.goal:
         lines.insert(0, [Span(fit(f" {safe_line(entry.found, 400)}", width), "name")])
+    room = height - len(lines) - bool(entry.quality)
+    lines += [[Span(line, "muted")] for line in _place(entry, width, room, home)]
+    if entry.quality:
+        lines.append([Span(fit(f" {entry.quality}", width), "muted")])
     return lines[:height]
 
 
-def _place(entry: Entry, width: int, home: str) -> str:
-    """Return the handoff's id, and the path of its document, cut so that the file's name stays."""
+def _place(entry: Entry, width: int, room: int, home: str) -> list[str]:
+    """Return the handoff's id and the path of its document in at most `room` lines.
+
+    A path that does not fit is cut so that the file's name stays.
+    """
     start = f" {host_and_name(entry.id)[1][:8]}  "
     if not entry.document:
-        return fit(f"{start}{safe_line(entry.why or '', 400)}", width)
-    return start + fit_path(short_path(entry.document, home), max(0, width - cell_len(start)))
+        return [fit(f"{start}{safe_line(entry.why or '', 400)}", width)]
+    path = short_path(entry.document, home)
+    beside = max(0, width - cell_len(start))
+    if cell_len(path) > beside and room > 1:
+        return [start.rstrip(), *broken(f" {path}", width)][:room]
+    return [start + fit_path(path, beside)]

@@ -94,6 +94,16 @@ def test_a_narrow_line_shows_the_match_of_the_search() -> None:
     assert found in whole
 
 
+def test_the_path_of_a_document_is_whole_where_there_is_a_line_for_it() -> None:
+    path = "/home/u/tally/.worktrees/rounding/.cockpit/handoffs/handoff-2026-11-29-184455.md"
+    (entry,) = entries([chain("api", session(1, handoff("f9c93cd5-1", AT, document=path)))])
+    whole = [plain(spans) for spans in detail(entry, 80, 4, "/home/u")]
+    assert whole[-1].strip() == f"~{path.removeprefix('/home/u')}"
+    cut = plain(detail(entry, 80, 3, "/home/u")[-1])
+    assert cell_len(cut) == 80
+    assert cut.rstrip().endswith("/handoff-2026-11-29-184455.md")
+
+
 def test_the_day_and_the_time_are_whole_on_80_columns() -> None:
     done = handoff("a", AT, tokens_after=24_000, answered_by="somebody@a-machine-with-a-long-name")
     (entry,) = entries([chain("api", session(1, done))])
