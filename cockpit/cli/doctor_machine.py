@@ -210,8 +210,8 @@ def _first_screens(
     if "trust" in questions:
         findings.append(
             note("claude", f"Does not trust {repository} yet, and will ask in the pane",
-                 f"{'Accept in the pane.' if bundled else 'Run `claude` in the folder and accept.'} "
-                 "Until then cockpit's hooks do not run.")
+                 f"{'Accept in the pane.' if bundled else 'Run `claude` in the folder, and accept.'}"
+                 " Until then cockpit's hooks do not run.")
         )  # fmt: skip
     return findings
 
