@@ -208,10 +208,10 @@ def _first_screens(
                  if bundled else "Run `claude` once, or answer the screens in the agent's pane.")
         )  # fmt: skip
     if "trust" in questions:
+        accept = "Accept in the pane" if bundled else "Run `claude` in the folder, and accept"
         findings.append(
             note("claude", f"Does not trust {repository} yet, and will ask in the pane",
-                 f"{'Accept in the pane.' if bundled else 'Run `claude` in the folder, and accept.'}"
-                 " Until then cockpit's hooks do not run.")
+                 f"{accept}. Until then cockpit's hooks do not run.")
         )  # fmt: skip
     return findings
 
